@@ -1,0 +1,1 @@
+"""The read side: search, expand, gate, receipt. Never calls a language model."""

@@ -1,0 +1,1 @@
+"""Words and walls: rules, storage and ports that the three services stand on."""

@@ -1,0 +1,1 @@
+"""Derive: everything that calls a model, and the upkeep of the queue."""

@@ -1,0 +1,1 @@
+"""One prompt a file: its VERSION, typed input, rendering and reply model."""
