@@ -24,7 +24,7 @@ FULL = 1.0
 MIXED = 0.6
 """A Han character with the kana that inflects it: telling, but shared by whole families."""
 SINGLE = 0.3
-"""One Han character of a longer run: it belongs to too many words to count fully."""
+"""One character of a longer run: it belongs to too many words to count fully."""
 STOP = 0.0
 
 _PIECES = re.compile(
@@ -74,9 +74,12 @@ def _katakana_terms(run: str) -> Iterator[tuple[str, float]]:
 
 
 def _hangul_terms(run: str) -> Iterator[tuple[str, float]]:
+    if len(run) != 2:
+        yield run, FULL
     stem = _without_particle(run)
-    # A word of one or of three and more syllables is no pair, so it needs its own term.
-    yield from ((term, FULL) for term in dict.fromkeys((run, stem)) if len(term) != 2)
+    if stem != run and len(stem) != 2:
+        # One syllable left over may be a noun or half of one: 집에 is a house, 회의 no 회.
+        yield stem, FULL if len(stem) > 1 else SINGLE
     for pair in _pairs(run):
         yield pair, FULL
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from snowballstemmer.english_stemmer import EnglishStemmer
@@ -33,11 +34,19 @@ _DIACRITICS = re.compile("[\u0300-\u036f]+")
 _HYPHENATED = re.compile(r"\w+(?:-\w+)+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)+)")
-_INITIALS = re.compile(r"\w(?:\.\w)+")
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _LEADING_ZERO = re.compile(r"0\d")
 _ELISION = re.compile(r"(?:[cdjlmnst]|qu)'(\w{2,})")
 _JOINTS = re.compile(r"[._:,·]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    text: str
+    weight: float
+    surface: str
+    """How the text itself writes it: stems are for machines."""
 
 
 def search_terms(text: str) -> list[str]:
@@ -45,13 +54,8 @@ def search_terms(text: str) -> list[str]:
 
     Function words are left out, unless the text holds nothing else. Punctuation alone: [].
     """
-    told: list[str] = []
-    functional: list[str] = []
-    for term, weight in _weighted_terms(text):
-        (told if weight > STOP else functional).append(term)
-        if weight > STOP:
-            told.extend(_folded_variant(term))
-    return told or functional
+    found = _telling(_terms(text))
+    return [variant for term in found for variant in (term.text, *_folded_variant(term.text))]
 
 
 def query_terms(text: str) -> dict[str, float]:
@@ -61,42 +65,52 @@ def query_terms(text: str) -> dict[str, float]:
     and `café` finds `cafe`, both below an exact spelling. A query of function words alone asks
     for those; punctuation alone asks for nothing.
     """
-    told: dict[str, float] = {}
-    functional: dict[str, float] = {}
-    for term, weight in _weighted_terms(text):
-        if weight > STOP:
-            told[term] = max(weight, told.get(term, 0.0))
-        else:
-            functional[term] = FULL
-    asked = told or functional
-    for term in list(asked):
-        if not ASIAN_RUN.match(term):
-            folded = _fold(term)
-            asked.setdefault(folded, FOLDED_WEIGHT)
-            asked.setdefault(FOLDED_PREFIX + folded, FOLDED_WEIGHT)
+    asked: dict[str, float] = {}
+    for term in _telling(_terms(text)):
+        asked[term.text] = max(term.weight, asked.get(term.text, 0.0))
+    for word in list(asked):
+        for variant in _folded_queries(word):
+            asked.setdefault(variant, FOLDED_WEIGHT)
     return asked
 
 
-def matched_terms(query: Mapping[str, float], document: Collection[str]) -> tuple[str, ...]:
-    """Return which asked terms a document holds, as a reader would write them, each once."""
+def matched_terms(query: str, document: Collection[str]) -> tuple[str, ...]:
+    """Return which words of a query a document's terms hold, as the query writes them.
+
+    A character that only matched as part of a longer match is left out.
+    """
     held = frozenset(document)
-    found = (term.removeprefix(FOLDED_PREFIX) for term in query if term in held)
-    return tuple(dict.fromkeys(found))
+    found = dict.fromkeys(
+        term.surface
+        for term in _telling(_terms(query))
+        if not held.isdisjoint((term.text, *_folded_queries(term.text)))
+    )
+    return tuple(
+        word for word in found if not any(word != other and word in other for other in found)
+    )
 
 
-def _weighted_terms(text: str) -> Iterator[tuple[str, float]]:
+def _telling(terms: Iterable[_Term]) -> list[_Term]:
+    """Return the terms that say something, or all of them where none does."""
+    found = list(terms)
+    telling = [term for term in found if term.weight > STOP]
+    return telling or [replace(term, weight=FULL) for term in found]
+
+
+def _terms(text: str) -> Iterator[_Term]:
     normalised = normalise(text.translate(_TYPOGRAPHIC)).translate(_TYPOGRAPHIC)
     spaced = ASIAN_RUN.sub(" ", normalised)
     for word in words(spaced):
+        weight = STOP if _is_functional(word) else FULL
         for term in _word_terms(word):
-            yield term[:MAX_TERM_LENGTH], STOP if _is_functional(term) else FULL
+            yield _Term(term[:MAX_TERM_LENGTH], weight, word)
     for match in _HYPHENATED.finditer(spaced):
         joined = match.group().replace("-", "")
         if len(joined) <= _MAX_JOINED:
-            yield _stem(joined), FULL
+            yield _Term(_stem(joined), FULL, match.group())
     for run in ASIAN_RUN.finditer(normalised):
         for term, weight in asian_terms(run.group()):
-            yield term[:MAX_TERM_LENGTH], weight
+            yield _Term(term[:MAX_TERM_LENGTH], weight, term)
 
 
 @lru_cache(maxsize=65_536)
@@ -106,19 +120,18 @@ def _word_terms(word: str) -> tuple[str, ...]:
         return (word,)
     if _THOUSANDS.fullmatch(word):
         return (word.replace(",", ""),)
-    if version := _VERSION.fullmatch(word):
-        return (version[1],)
     if _INITIALS.fullmatch(word):
         return (word.replace(".", ""),)
-    if ordinal := _ORDINAL.fullmatch(word):
-        return (ordinal[1],)
     if _LEADING_ZERO.fullmatch(word):
         return (word[1],)
+    if told := _VERSION.fullmatch(word) or _ORDINAL.fullmatch(word):
+        return (told[1],)
     if elided := _ELISION.fullmatch(word):
         return (_stem(elided[1]),)
-    parts = [part for part in _JOINTS.split(word.replace("_", ".")) if part]
+    parts = [part for part in _JOINTS.split(word) if part]
     if len(parts) > 1:
-        return (word, *(term for part in parts for term in _word_terms(part)))
+        inner = (term for part in parts if not _is_functional(part) for term in _word_terms(part))
+        return (word, *inner)
     return (_stem(word),)
 
 
@@ -141,10 +154,17 @@ def _fold(term: str) -> str:
     if term.isascii():
         return term
     bare = _DIACRITICS.sub("", unicodedata.normalize("NFD", term)).translate(_LETTERS)
-    return _stem(unicodedata.normalize("NFC", bare))
+    return _stem(unicodedata.normalize("NFC", bare))[: MAX_TERM_LENGTH - len(FOLDED_PREFIX)]
 
 
-def _folded_variant(term: str) -> Iterator[str]:
+def _folded_variant(term: str) -> tuple[str, ...]:
     folded = _fold(term)
-    if folded != term:
-        yield FOLDED_PREFIX + folded[: MAX_TERM_LENGTH - len(FOLDED_PREFIX)]
+    return () if folded == term else (FOLDED_PREFIX + folded,)
+
+
+def _folded_queries(term: str) -> tuple[str, ...]:
+    """Return under which other terms a word may be found once diacritics are ignored."""
+    if not term.isalpha() or ASIAN_RUN.match(term):
+        return ()
+    folded = _fold(term)
+    return (folded, FOLDED_PREFIX + folded)
