@@ -18,6 +18,7 @@ _FENCE = re.compile(r"^```[\w-]*\s*(.*?)\s*```$", re.DOTALL)
 _STOP = re.compile(r"\{(?=\s*[\"}])|\{(?=\s*$)|<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
 _THINK_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _CUT_WORDS: Final = frozenset({"length", "max_tokens", "max_output_tokens"})
+_NO_JSON: Final = object()
 _TAIL = 6
 """Half a literal, number or \\u escape at the very end of a text is at most this long."""
 
@@ -73,20 +74,33 @@ def read_object(
     return _choose(cleaned, found, required_keys)
 
 
+def read_value(text: str) -> object:
+    """Return the JSON value that a whole text is, apart from a fence; None where it is none."""
+    value = _decoded(text)
+    return None if value is _NO_JSON else value
+
+
 def key_of(name: str) -> str:
     """Return the form under which camelCase and snake_case spellings of a key are equal."""
     return name.replace("_", "").lower()
 
 
 def _whole(text: str) -> dict[str, object] | None:
-    fenced = _FENCE.match(text)
-    body = fenced.group(1) if fenced else text
-    try:
-        value = _DECODER.decode(body)
-    except (ValueError, RecursionError):
+    value = _decoded(text)
+    if value is _NO_JSON:
         return None
     if not isinstance(value, dict):
         raise MalformedReply("expected an object")
+    return value
+
+
+def _decoded(text: str) -> object:
+    cleaned = text.replace("\ufeff", "").strip()
+    fenced = _FENCE.match(cleaned)
+    try:
+        value: object = _DECODER.decode(fenced.group(1) if fenced else cleaned)
+    except (ValueError, RecursionError):
+        return _NO_JSON
     return value
 
 
