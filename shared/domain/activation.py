@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from shared.domain.budget import estimate_tokens
 from shared.domain.events import Criticality, EventStatus
 from shared.domain.fusion import reciprocal_rank_fusion
 from shared.domain.ordering import collation_key
@@ -131,8 +132,8 @@ def render_activated(
     events: Iterable[EventLine],
     nodes: Iterable[NodeLine] = (),
     *,
-    estimate: Callable[[str], int],
     max_tokens: int = DEFAULT_MAX_TOKENS,
+    estimate: Callable[[str], int] = estimate_tokens,
 ) -> ActivatedSection:
     """Render the section within `max_tokens`, as `estimate` counts them.
 

@@ -13,14 +13,6 @@ from typing import Final
 
 from shared.domain.events import Criticality, EventType
 
-FLOORS: Final[Mapping[Criticality, float]] = {
-    Criticality.ROUTINE: 0.0,
-    Criticality.PREFERENCE: 0.3,
-    Criticality.IDENTITY: 0.9,
-    Criticality.SAFETY: 1.0,
-}
-"""The weight below which an active event of that criticality never decays."""
-
 _TYPES: Final[Mapping[EventType, str]] = {
     EventType.RELEASE: "发布 版本发布 release released",
     EventType.DECISION: "决定 决策 decision",

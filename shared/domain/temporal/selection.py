@@ -1,0 +1,100 @@
+"""Choosing between the same day, month or festival of several weeks or years.
+
+"last X" is the most recent X wholly before the day of the mention, "next X" the first one
+after it; a bare X goes where its clause looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, timedelta
+
+from shared.domain.temporal.rules import Tense
+from shared.domain.temporal.values import Interval
+
+ByYear = Callable[[int], Interval | None]
+
+_FAR = 240
+"""Days beyond which the current year's date is less likely than its neighbour's."""
+
+
+def first_day(interval: Interval) -> date:
+    """Return the first calendar day of an interval."""
+    return _as_date(interval.start)
+
+
+def last_day(interval: Interval) -> date:
+    """Return the last calendar day of an interval; its first, when the end was lost."""
+    return _as_date(interval.end if interval.end is not None else interval.start)
+
+
+def latest_before(by_year: ByYear, today: date) -> Interval | None:
+    """Return the most recent occurrence that ended before today."""
+    for year in range(today.year, today.year - 3, -1):
+        found = by_year(year)
+        if found is not None and last_day(found) < today:
+            return found
+    return None
+
+
+def first_after(by_year: ByYear, today: date) -> Interval | None:
+    """Return the first occurrence that begins after today."""
+    for year in range(today.year, today.year + 3):
+        found = by_year(year)
+        if found is not None and first_day(found) > today:
+            return found
+    return None
+
+
+def bare(by_year: ByYear, today: date, tense: Tense) -> Interval | None:
+    """Return the occurrence that a clause of that tense speaks of.
+
+    A past clause may mean a stretch that is still running, a future one likewise. Without
+    a tense it is this year's, unless that is over eight months away and another is near.
+    """
+    if tense is Tense.PAST:
+        return latest_before(by_year, _began(by_year, today))
+    if tense is Tense.FUTURE:
+        return first_after(by_year, _ends(by_year, today))
+    this_year = by_year(today.year)
+    if this_year is None:
+        return None
+    distance = (first_day(this_year) - today).days
+    if distance > _FAR:
+        return by_year(today.year - 1) or this_year
+    if distance < -_FAR:
+        return by_year(today.year + 1) or this_year
+    return this_year
+
+
+def weekday_before(today: date, weekday: int) -> date:
+    """Return the most recent such weekday (Monday 0) strictly before today."""
+    return today - timedelta(days=(today.weekday() - weekday - 1) % 7 + 1)
+
+
+def weekday_after(today: date, weekday: int) -> date:
+    """Return the first such weekday strictly after today."""
+    return today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
+
+
+def weekday_of_week(of: date, weekday: int) -> date:
+    """Return that weekday of the ISO week that holds a day."""
+    return of + timedelta(days=weekday - of.weekday())
+
+
+def _began(by_year: ByYear, today: date) -> date:
+    now = by_year(today.year)
+    if now is not None and first_day(now) <= today <= last_day(now):
+        return last_day(now) + timedelta(days=1)
+    return today
+
+
+def _ends(by_year: ByYear, today: date) -> date:
+    now = by_year(today.year)
+    if now is not None and first_day(now) <= today <= last_day(now):
+        return first_day(now) - timedelta(days=1)
+    return today
+
+
+def _as_date(value: date) -> date:
+    return date(value.year, value.month, value.day)

@@ -1,0 +1,79 @@
+"""Which way a clause looks: past or future cues nearest to a time expression win."""
+
+from __future__ import annotations
+
+import re
+
+from shared.domain.temporal.rules import Tense
+
+_CLAUSE_END = re.compile(r"[.!?;\n。！？；]+(?=\s|$|[^\x00-\x7f])|\n|；")
+
+_PAST_EN = re.compile(
+    r"\b(?:was|were|wasn't|weren't|did|didn't|had|went|got|saw|met|took|came|made|gave|found|"
+    r"told|said|bought|brought|built|caught|chose|drove|ate|fell|felt|flew|forgot|heard|held|"
+    r"kept|knew|learnt|left|lost|paid|ran|read|rode|sang|sat|sent|slept|sold|spent|spoke|stood|"
+    r"swam|taught|thought|threw|woke|won|wore|wrote|began|broke|drew|grew|hid|hurt|led|meant|"
+    r"quit|shot|struck|became|could|been|'ve|have|has|happened|ago|last|previous|past|"
+    r"(?!need|indeed|speed|feed|seed|weed|breed|exceed|proceed|succeed|scheduled|supposed|excited|"
+    r"planned|bed|red|wed|shed|embed|hundred|naked)[a-z]{2,}ed)\b",
+    re.IGNORECASE,
+)
+_FUTURE_EN = re.compile(
+    r"\b(?:will|won't|shall|going to|gonna|plan to|plans to|planning|planned for|want to|wanna|"
+    r"hope to|hoping|hopefully|can't wait|cannot wait|looking forward|let's|lets|see you|"
+    r"should|need to|have to|has to|got to|gotta|must|due|deadline|scheduled|supposed to|"
+    r"i'm (?:seeing|meeting|flying|leaving|having|taking|visiting|starting|hosting|going)|"
+    r"(?:am|is|are|'re|'m) (?:\w+ )?(?:flying|leaving|arriving|coming|moving|starting|visiting|"
+    r"meeting|having|hosting|taking|seeing|opening|launching|going)|remind|upcoming|"
+    r"excited for|ready for|prepare for|preparing for|expected|expect|book(?:ed)? for|"
+    r"next|coming up|by then|tomorrow|about to|intend)\b|'ll\b|'d like to\b",
+    re.IGNORECASE,
+)
+_PAST_ZH = re.compile(r"(?<![为除算])了(?!解|不)|(?<![不通经超渡])过(?![年节来去几两三四五六后])|曾|已经|刚刚|刚才|当时|那时|去世|发生")
+_FUTURE_ZH = re.compile(
+    r"要(?![求素点是不])|(?<![机社开议约聚晚宴协学体])会(?![议员场计儿])|将(?!军)|打算|准备|计划|想|预计|安排|截止|到期|"
+    r"之前(?:完成|交)|得(?=去|交|做)|记得|提醒|希望|开会|打算|即将|下次|快到"
+)
+
+
+def english(text: str, start: int, end: int) -> Tense:
+    """Tell the tense of the English clause around text[start:end]."""
+    return _nearest(text, start, end, _PAST_EN, _FUTURE_EN)
+
+
+def chinese(text: str, start: int, end: int) -> Tense:
+    """Tell the direction of the Chinese clause around text[start:end]."""
+    return _nearest(text, start, end, _PAST_ZH, _FUTURE_ZH)
+
+
+def _nearest(
+    text: str, start: int, end: int, past: re.Pattern[str], future: re.Pattern[str]
+) -> Tense:
+    left, right = _clause(text, start, end)
+    back = _distance(past, text, (left, start, end, right))
+    ahead = _distance(future, text, (left, start, end, right))
+    if back is None and ahead is None:
+        return Tense.OPEN
+    if ahead is None or (back is not None and back < ahead):
+        return Tense.PAST
+    return Tense.FUTURE
+
+
+def _clause(text: str, start: int, end: int) -> tuple[int, int]:
+    left = 0
+    for stop in _CLAUSE_END.finditer(text, max(0, start - 300), start):
+        left = stop.end()
+    after = _CLAUSE_END.search(text, end, end + 300)
+    return max(left, start - 300), after.start() if after else min(len(text), end + 300)
+
+
+def _distance(cue: re.Pattern[str], text: str, where: tuple[int, int, int, int]) -> int | None:
+    """Return the characters between the expression and its nearest cue, if there is one."""
+    left, start, end, right = where
+    best: int | None = None
+    for match in cue.finditer(text, left, start):
+        best = start - match.end()
+    after = cue.search(text, end, right)
+    if after and (best is None or after.start() - end < best):
+        best = after.start() - end
+    return best

@@ -1,0 +1,261 @@
+"""Sealed blocks: the append-only row with its layers, and the little that may change beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from shared.errors import NotFound
+from shared.store.database import ReadTx, WriteTx
+from shared.store.namespaces import next_ready_position
+from shared.store.tables import block_layers, block_states, block_summaries, blocks
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRow:
+    """A sealed block: its range of the thread's turns, and where its state stands."""
+
+    block_id: str
+    namespace: str
+    thread_id: str
+    sequence: int
+    start_turn: int
+    end_turn: int
+    formed_turn: int
+    started_at: datetime
+    ended_at: datetime
+    created_at: datetime
+    status: str
+    anchor_level: int
+    anchor_position: int | None
+    lifted_at: datetime | None
+    lifted_by: str | None
+    ready_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewBlock:
+    """A block to seal; `layers` maps levels 3 to 5 to (text, estimated tokens)."""
+
+    block_id: str
+    namespace: str
+    thread_id: str
+    sequence: int
+    start_turn: int
+    end_turn: int
+    formed_turn: int
+    started_at: datetime
+    ended_at: datetime
+    layers: Mapping[int, tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class NewSummary:
+    """Validated L0-L2 of a block, and who made them."""
+
+    block_id: str
+    derivation_version: int
+    title: str
+    tags: tuple[str, ...]
+    summary: str
+    keypoints: tuple[str, ...]
+    should_extract: bool
+    job_id: str
+    prompt_version: str
+    model: str
+
+
+def insert_block(tx: WriteTx, block: NewBlock) -> None:
+    """Store a sealed block with its layers, pending."""
+    tx.connection.execute(
+        insert(blocks).values(
+            tenant_id=tx.tenant_id,
+            block_id=block.block_id,
+            namespace=block.namespace,
+            thread_id=block.thread_id,
+            sequence=block.sequence,
+            start_turn=block.start_turn,
+            end_turn=block.end_turn,
+            formed_turn=block.formed_turn,
+            started_at=block.started_at,
+            ended_at=block.ended_at,
+        )
+    )
+    tx.connection.execute(
+        insert(block_layers),
+        [
+            {
+                "tenant_id": tx.tenant_id,
+                "block_id": block.block_id,
+                "level": level,
+                "content": content,
+                "tokens": tokens,
+            }
+            for level, (content, tokens) in block.layers.items()
+        ],
+    )
+    tx.connection.execute(
+        insert(block_states).values(
+            tenant_id=tx.tenant_id,
+            block_id=block.block_id,
+            namespace=block.namespace,
+            thread_id=block.thread_id,
+        )
+    )
+
+
+def get_block(tx: ReadTx, block_id: str) -> BlockRow:
+    """Return one block; NotFound when this tenant has none of that id."""
+    row = tx.connection.execute(
+        _select_blocks(tx).where(blocks.c.block_id == block_id)
+    ).one_or_none()
+    if row is None:
+        raise NotFound("no such block")
+    return _block(row)
+
+
+def list_blocks(tx: ReadTx, namespace: str, thread_id: str | None = None) -> list[BlockRow]:
+    """Return the blocks of a namespace, or of one thread of it, in block-list order."""
+    statement = _select_blocks(tx).where(blocks.c.namespace == namespace)
+    if thread_id is not None:
+        statement = statement.where(blocks.c.thread_id == thread_id)
+    return [_block(row) for row in tx.connection.execute(statement.order_by(blocks.c.sequence))]
+
+
+def blocks_of_turns(
+    tx: ReadTx, namespace: str, places: Sequence[tuple[str, int]]
+) -> dict[tuple[str, int], BlockRow]:
+    """Return the block that holds each (thread, turn sequence); open-tail turns are left out."""
+    wanted = set(places)
+    found: dict[tuple[str, int], BlockRow] = {}
+    for thread_id in {thread for thread, _ in wanted}:
+        sequences = [sequence for thread, sequence in wanted if thread == thread_id]
+        statement = _select_blocks(tx).where(
+            blocks.c.namespace == namespace,
+            blocks.c.thread_id == thread_id,
+            blocks.c.start_turn <= max(sequences),
+            blocks.c.end_turn >= min(sequences),
+        )
+        for row in tx.connection.execute(statement):
+            for sequence in sequences:
+                if row.start_turn <= sequence <= row.end_turn:
+                    found[thread_id, sequence] = _block(row)
+    return found
+
+
+def layers_of(tx: ReadTx, block_ids: Sequence[str]) -> dict[tuple[str, int], tuple[str, int]]:
+    """Return (text, tokens) of levels 3 to 5 by (block, level)."""
+    statement = select(block_layers).where(
+        block_layers.c.tenant_id == tx.tenant_id, block_layers.c.block_id.in_(block_ids)
+    )
+    rows = tx.connection.execute(statement)
+    return {(row.block_id, row.level): (row.content, row.tokens) for row in rows}
+
+
+def summaries_of(tx: ReadTx, block_ids: Sequence[str], *, version: int) -> dict[str, Row[Any]]:
+    """Return the L0-L2 row of each block that has one, of one derivation version."""
+    statement = select(block_summaries).where(
+        block_summaries.c.tenant_id == tx.tenant_id,
+        block_summaries.c.block_id.in_(block_ids),
+        block_summaries.c.derivation_version == version,
+    )
+    return {row.block_id: row for row in tx.connection.execute(statement)}
+
+
+def save_summary(tx: WriteTx, summary: NewSummary) -> None:
+    """Store L0-L2; a later attempt of the same version replaces them."""
+    values = {
+        "tenant_id": tx.tenant_id,
+        "block_id": summary.block_id,
+        "derivation_version": summary.derivation_version,
+        "title": summary.title,
+        "tags": list(summary.tags),
+        "summary": summary.summary,
+        "keypoints": list(summary.keypoints),
+        "should_extract": summary.should_extract,
+        "job_id": summary.job_id,
+        "prompt_version": summary.prompt_version,
+        "model": summary.model,
+    }
+    statement = upsert(block_summaries).values(values)
+    tx.connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["tenant_id", "block_id", "derivation_version"],
+            set_={name: statement.excluded[name] for name in values if name != "tenant_id"},
+        )
+    )
+
+
+def mark_ready(tx: WriteTx, block: BlockRow) -> bool:
+    """Make a block ready, anchored at L5 at the newest position; False when it was (D30)."""
+    waiting = tx.connection.execute(
+        select(block_states.c.status)
+        .where(
+            block_states.c.tenant_id == tx.tenant_id,
+            block_states.c.block_id == block.block_id,
+            block_states.c.status == "pending",
+        )
+        .with_for_update()
+    ).one_or_none()
+    if waiting is None:
+        return False
+    position = next_ready_position(tx, block.namespace, block.thread_id)
+    tx.connection.execute(
+        _update_state(tx, block.block_id).values(
+            status="ready",
+            anchor_level=5,
+            anchor_position=position,
+            ready_at=func.now(),
+            updated_at=func.now(),
+        )
+    )
+    return True
+
+
+def lift(tx: WriteTx, block_id: str, *, level: int, position: int, by: str) -> None:
+    """Anchor a ready block at a level from now on; a lift may also lower it."""
+    tx.connection.execute(
+        _update_state(tx, block_id).values(
+            anchor_level=level,
+            anchor_position=position,
+            lifted_at=func.now(),
+            lifted_by=by,
+            updated_at=func.now(),
+        )
+    )
+
+
+def _update_state(tx: WriteTx, block_id: str) -> Any:
+    return update(block_states).where(
+        block_states.c.tenant_id == tx.tenant_id, block_states.c.block_id == block_id
+    )
+
+
+def _select_blocks(tx: ReadTx) -> Any:
+    state = block_states.c
+    return (
+        select(
+            blocks,
+            state.status,
+            state.anchor_level,
+            state.anchor_position,
+            state.lifted_at,
+            state.lifted_by,
+            state.ready_at,
+        )
+        .join(
+            block_states,
+            (state.tenant_id == blocks.c.tenant_id) & (state.block_id == blocks.c.block_id),
+        )
+        .where(blocks.c.tenant_id == tx.tenant_id)
+    )
+
+
+def _block(row: Row[Any]) -> BlockRow:
+    values = {name: value for name, value in row._mapping.items() if name != "tenant_id"}
+    return BlockRow(**values)

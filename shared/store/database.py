@@ -1,0 +1,160 @@
+"""Connections, roles and transactions: one use case is one transaction, committed at the edge.
+
+`ReadTx` and `WriteTx` are distinct types; each carries its tenant, set for that transaction alone,
+so that row level security hides every other tenant's rows. Nothing here is held during model calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from pydantic import SecretStr
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from shared.errors import Unavailable
+from shared.settings import Settings
+
+_SET_TENANT = text("SELECT set_config('app.tenant', :tenant_id, true)")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTx:
+    """A transaction that only reads, as one tenant."""
+
+    connection: Connection
+    tenant_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTx(ReadTx):
+    """A transaction that may write, as one tenant; it commits when its block ends well."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueTx:
+    """A transaction of the queue role: sees the job rows of all tenants and nothing else."""
+
+    connection: Connection
+
+
+class Database:
+    """The app role's pool: every transaction names its tenant.
+
+    Raises Unavailable (503) when Postgres cannot be reached or no connection gets free in time.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        url = settings.app_database_url
+        role = None if url else settings.app_role
+        self.engine = _engine(url or settings.database_url, settings, role=role)
+
+    @contextmanager
+    def read(self, tenant_id: str) -> Iterator[ReadTx]:
+        """Open a read-only transaction as `tenant_id`."""
+        with _unavailable_when_away(), self.engine.connect() as plain:
+            connection = plain.execution_options(postgresql_readonly=True)
+            with connection.begin():
+                connection.execute(_SET_TENANT, {"tenant_id": tenant_id})
+                yield ReadTx(connection, tenant_id)
+
+    @contextmanager
+    def write(self, tenant_id: str) -> Iterator[WriteTx]:
+        """Open a transaction as `tenant_id`; commit at the end, roll back on any error."""
+        with _unavailable_when_away(), self.engine.connect() as connection, connection.begin():
+            connection.execute(_SET_TENANT, {"tenant_id": tenant_id})
+            yield WriteTx(connection, tenant_id)
+
+    @contextmanager
+    def anonymous(self) -> Iterator[Connection]:
+        """Open a transaction without a tenant: sees no rows, may call the key look-up."""
+        with _unavailable_when_away(), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+class QueueDatabase:
+    """The queue role's pool, for the relay and the upkeep."""
+
+    def __init__(self, settings: Settings) -> None:
+        url = settings.queue_database_url
+        role = None if url else settings.queue_role
+        self.engine = _engine(url or settings.database_url, settings, role=role, pool_size=2)
+
+    @contextmanager
+    def transaction(self) -> Iterator[QueueTx]:
+        """Open a transaction of the queue role; commit at the end."""
+        with _unavailable_when_away(), self.engine.connect() as connection, connection.begin():
+            yield QueueTx(connection)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def owner_engine(settings: Settings) -> Engine:
+    """Return an engine of the migrating role, for migrations and the first administration."""
+    return _engine(settings.database_url, settings, role=None, pool_size=1)
+
+
+def _engine(
+    url: SecretStr, settings: Settings, *, role: str | None, pool_size: int | None = None
+) -> Engine:
+    connect_args: dict[str, Any] = {"connect_timeout": 5, "application_name": "stratagate"}
+    if settings.pgbouncer:
+        connect_args["prepare_threshold"] = None
+    engine = create_engine(
+        url.get_secret_value(),
+        pool_size=pool_size or settings.pool_size,
+        max_overflow=0,
+        pool_timeout=settings.pool_timeout_s,
+        pool_use_lifo=True,
+        json_serializer=_dump_json,
+        json_deserializer=orjson.loads,
+        connect_args=connect_args,
+    )
+
+    @event.listens_for(engine, "connect")
+    def _prepare(dbapi_connection: Any, _record: Any) -> None:
+        with dbapi_connection.cursor() as cursor:
+            cursor.execute("SET timezone TO 'UTC'")
+            if role is not None:
+                cursor.execute(f'SET ROLE "{role}"')
+                cursor.execute(f"SET statement_timeout TO {settings.statement_timeout_ms}")
+        dbapi_connection.commit()
+
+    return engine
+
+
+def _dump_json(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+@contextmanager
+def _unavailable_when_away() -> Iterator[None]:
+    try:
+        yield
+    except (OperationalError, InterfaceError) as error:
+        if _is_outage(error):
+            raise Unavailable(
+                "the database is away; nothing was stored, try again", retry_after_s=1
+            ) from error
+        raise
+    except PoolTimeoutError as error:
+        raise Unavailable(
+            "all database connections are busy; try again", code="busy", retry_after_s=1
+        ) from error
+
+
+def _is_outage(error: OperationalError | InterfaceError) -> bool:
+    """Tell a lost or refused connection from a statement that failed on a healthy one."""
+    state = getattr(error.orig, "sqlstate", None)
+    return bool(error.connection_invalidated) or state is None or state[:2] in {"08", "57", "53"}

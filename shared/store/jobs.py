@@ -1,0 +1,193 @@
+"""The ledger as its clients see it: enqueue, look up, list, retry and cancel by hand.
+
+Enqueueing is an insert in the caller's transaction: the job row is the outbox row, so work
+cannot be accepted without its job, nor a job exist without its work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Row, RowMapping, and_, func, null, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert
+
+from shared.domain.jobs import (
+    FINAL_STATES,
+    LIVE_STATES,
+    QUEUE_OF,
+    RETRYABLE_BY_HAND,
+    FollowUp,
+    JobKind,
+    JobState,
+)
+from shared.errors import Conflict, NotFound
+from shared.ids import Prefix, new_id
+from shared.store.database import ReadTx, WriteTx
+from shared.store.tables import jobs
+
+
+def enqueue(
+    tx: WriteTx,
+    namespace: str,
+    work: FollowUp,
+    *,
+    max_attempts: int = 3,
+    state: JobState = JobState.AVAILABLE,
+    reason: str | None = None,
+) -> str:
+    """Add a job on the caller's transaction and return its id.
+
+    While a job of the same kind and subject is live, that one's id is returned and nothing is
+    added. With a final `state` (a stage that policy switches off) the row only records it.
+    """
+    job_id = new_id(Prefix.JOB)
+    values: dict[str, Any] = {
+        "tenant_id": tx.tenant_id,
+        "job_id": job_id,
+        "namespace": namespace,
+        "kind": work.kind.value,
+        "subject": work.subject,
+        "queue": work.queue or QUEUE_OF[work.kind],
+        "priority": work.priority,
+        "max_attempts": max_attempts,
+        "payload": dict(work.payload),
+        "state": state.value,
+        "reason": reason,
+    }
+    if state in FINAL_STATES:
+        values["finalized_at"] = func.now()
+    statement = (
+        insert(jobs)
+        .values(values)
+        .on_conflict_do_nothing(
+            index_elements=["tenant_id", "kind", "subject"],
+            index_where=jobs.c.state.in_([s.value for s in sorted(LIVE_STATES)]),
+        )
+        .returning(jobs.c.job_id)
+    )
+    added: str | None = tx.connection.execute(statement).scalar()
+    return added or _live_job(tx, work.kind, work.subject)
+
+
+def _live_job(tx: ReadTx, kind: JobKind, subject: str) -> str:
+    statement = select(jobs.c.job_id).where(
+        jobs.c.tenant_id == tx.tenant_id,
+        jobs.c.kind == kind.value,
+        jobs.c.subject == subject,
+        jobs.c.state.in_([s.value for s in LIVE_STATES]),
+    )
+    job_id: str = tx.connection.execute(statement).scalar_one()
+    return job_id
+
+
+def get_job(tx: ReadTx, job_id: str) -> RowMapping:
+    """Return the whole row of one job; NotFound when this tenant has none of that id."""
+    statement = select(jobs).where(jobs.c.tenant_id == tx.tenant_id, jobs.c.job_id == job_id)
+    row = tx.connection.execute(statement).one_or_none()
+    if row is None:
+        raise NotFound("no such job")
+    return row._mapping
+
+
+def list_jobs(
+    tx: ReadTx,
+    *,
+    namespace: str | None = None,
+    states: Collection[JobState] = (),
+    kind: JobKind | None = None,
+    before: str | None = None,
+    limit: int = 50,
+) -> list[RowMapping]:
+    """Return jobs, newest first, older than the id `before`."""
+    statement = select(jobs).where(jobs.c.tenant_id == tx.tenant_id)
+    if namespace is not None:
+        statement = statement.where(jobs.c.namespace == namespace)
+    if states:
+        statement = statement.where(jobs.c.state.in_([s.value for s in states]))
+    if kind is not None:
+        statement = statement.where(jobs.c.kind == kind.value)
+    if before is not None:
+        statement = statement.where(jobs.c.job_id < before)
+    rows = tx.connection.execute(statement.order_by(jobs.c.job_id.desc()).limit(limit))
+    return [row._mapping for row in rows]
+
+
+def jobs_of(tx: ReadTx, subjects: Collection[str]) -> list[Row[Any]]:
+    """Return the newest job of each kind for each of `subjects`."""
+    if not subjects:
+        return []
+    statement = (
+        select(jobs)
+        .where(jobs.c.tenant_id == tx.tenant_id, jobs.c.subject.in_(subjects))
+        .distinct(jobs.c.subject, jobs.c.kind)
+        .order_by(jobs.c.subject, jobs.c.kind, jobs.c.job_id.desc())
+    )
+    return list(tx.connection.execute(statement))
+
+
+def count_by_state(tx: ReadTx, namespace: str | None = None) -> dict[tuple[str, str], int]:
+    """Return how many jobs stand in each (kind, state)."""
+    statement = (
+        select(jobs.c.kind, jobs.c.state, func.count())
+        .where(jobs.c.tenant_id == tx.tenant_id)
+        .group_by(jobs.c.kind, jobs.c.state)
+    )
+    if namespace is not None:
+        statement = statement.where(jobs.c.namespace == namespace)
+    return {(kind, state): n for kind, state, n in tx.connection.execute(statement)}
+
+
+def retry_by_hand(tx: WriteTx, job_id: str) -> RowMapping:
+    """Make a dead, cancelled or degraded job available again with fresh attempts.
+
+    Conflict when it is live, when it ended well, or when a newer live job does the same work.
+    """
+    row = get_job(tx, job_id)
+    if JobState(row["state"]) not in RETRYABLE_BY_HAND:
+        raise Conflict(
+            f"a job in state '{row['state']}' cannot be retried", code="job_not_retryable"
+        )
+    twin = select(jobs.c.job_id).where(
+        jobs.c.tenant_id == tx.tenant_id,
+        tuple_(jobs.c.kind, jobs.c.subject) == tuple_(row["kind"], row["subject"]),
+        jobs.c.state.in_([s.value for s in LIVE_STATES]),
+    )
+    if tx.connection.execute(twin).first() is not None:
+        raise Conflict("a live job already does this work", code="job_not_retryable")
+    tx.connection.execute(
+        update(jobs)
+        .where(jobs.c.tenant_id == tx.tenant_id, jobs.c.job_id == job_id)
+        .values(
+            state=JobState.AVAILABLE.value,
+            attempt=0,
+            snoozed_s=0,
+            scheduled_at=func.now(),
+            rung_at=null(),
+            finalized_at=null(),
+            reason="retried by hand",
+        )
+    )
+    return get_job(tx, job_id)
+
+
+def cancel_by_hand(tx: WriteTx, job_id: str, *, reason: str) -> RowMapping:
+    """End a live job; a running step's late finish then changes nothing. Conflict when final."""
+    changed = tx.connection.execute(
+        update(jobs)
+        .where(
+            and_(jobs.c.tenant_id == tx.tenant_id, jobs.c.job_id == job_id),
+            jobs.c.state.in_([s.value for s in LIVE_STATES]),
+        )
+        .values(
+            state=JobState.CANCELLED.value,
+            reason=reason,
+            lease_token=null(),
+            lease_until=null(),
+            finalized_at=func.now(),
+        )
+    )
+    row = get_job(tx, job_id)
+    if changed.rowcount == 0:
+        raise Conflict(f"the job has already ended: '{row['state']}'", code="job_final")
+    return row

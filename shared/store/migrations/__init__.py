@@ -1,0 +1,1 @@
+"""Alembic migrations: forward only, expand then contract, each under a lock timeout."""

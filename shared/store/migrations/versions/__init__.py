@@ -1,0 +1,1 @@
+"""The migrations in order; a released one is never edited."""

@@ -1,0 +1,64 @@
+"""The declared tables; a test holds them against the migrated schema. Private to the store."""
+
+from shared.store.tables.base import metadata
+from shared.store.tables.blocks import block_layers, block_states, block_summaries, blocks
+from shared.store.tables.events import event_links, event_sources, events
+from shared.store.tables.graph import (
+    edge_sources,
+    edges,
+    fact_sources,
+    facts,
+    graph_versions,
+    label_sources,
+    labels,
+    node_sources,
+    nodes,
+)
+from shared.store.tables.jobs import jobs, model_calls
+from shared.store.tables.retrieval import (
+    assessments,
+    batch_items,
+    batches,
+    use_receipt_events,
+    use_receipts,
+)
+from shared.store.tables.search import search_documents, search_postings
+from shared.store.tables.tenancy import api_keys, audit_log, namespaces, tenants, threads
+from shared.store.tables.turns import messages, request_receipts, turns
+
+__all__ = [
+    "api_keys",
+    "assessments",
+    "audit_log",
+    "batch_items",
+    "batches",
+    "block_layers",
+    "block_states",
+    "block_summaries",
+    "blocks",
+    "edge_sources",
+    "edges",
+    "event_links",
+    "event_sources",
+    "events",
+    "fact_sources",
+    "facts",
+    "graph_versions",
+    "jobs",
+    "label_sources",
+    "labels",
+    "messages",
+    "metadata",
+    "model_calls",
+    "namespaces",
+    "node_sources",
+    "nodes",
+    "request_receipts",
+    "search_documents",
+    "search_postings",
+    "tenants",
+    "threads",
+    "turns",
+    "use_receipt_events",
+    "use_receipts",
+]
