@@ -6,7 +6,6 @@ section 20). Reading it reinforces nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +13,7 @@ from datetime import datetime
 from shared.domain.budget import estimate_tokens
 from shared.domain.events import Criticality, EventStatus
 from shared.domain.fusion import reciprocal_rank_fusion
+from shared.domain.json_text import compact_json
 from shared.domain.ordering import collation_key
 
 HEADING = (
@@ -204,4 +204,4 @@ def _node_line(node: NodeLine) -> str:
 
 def _line(told: Mapping[str, object]) -> str:
     """Return one line of JSON: a line break inside a text cannot start a line of its own."""
-    return "- " + json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return f"- {compact_json(told)}"
