@@ -7,13 +7,14 @@ original words, and the precision is unknown.
 from __future__ import annotations
 
 import calendar
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from shared.domain import event_types
-from shared.domain.events import Criticality, EventDraft, EventTime, Scope
+from shared.domain.events import Criticality, EventDraft, EventTime, Quote, Scope
 from shared.domain.external_memory import Candidate, CandidateTime
 from shared.domain.provenance import check_quotes
 from shared.domain.turns import Message
@@ -65,11 +66,10 @@ def preview_time(temporal: CandidateTime | None) -> EventTime:
 def draft_of(candidate: Candidate, source: Message) -> EventDraft:
     """Return the draft of a candidate, citing the message that holds the import's text.
 
-    Quotes that do not stand verbatim in that text are left out.
+    Quotes that do not stand verbatim in that text, plain or as JSON writes them, are left out.
     """
     temporal = candidate.temporal
     proposed = candidate.criticality or Criticality.ROUTINE
-    quotes = check_quotes(((None, quote) for quote in candidate.quotes), (source,))
     return EventDraft(
         title=candidate.title,
         summary=candidate.summary,
@@ -77,13 +77,23 @@ def draft_of(candidate: Candidate, source: Message) -> EventDraft:
         time=preview_time(temporal),
         narrative=candidate.narrative,
         tags=candidate.tags,
-        quotes=quotes.verbatim,
+        quotes=tuple(
+            Quote(source.id, quote) for quote in candidate.quotes if _stands_in(quote, source)
+        ),
         scope=candidate.scope or Scope.USER,
         criticality=event_types.raised(proposed, candidate.category),
         category=candidate.category.value if candidate.category else None,
         event_type=event_types.event_type_of(temporal.event_type if temporal else None),
         participants=(temporal.participants or ()) if temporal else (),
     )
+
+
+def _stands_in(quote: str, source: Message) -> bool:
+    written = (
+        quote,
+        *(json.dumps(quote, ensure_ascii=ascii_only)[1:-1] for ascii_only in (False, True)),
+    )
+    return any(check_quotes([(None, form)], (source,)).verbatim for form in written)
 
 
 def _mention(text: str | None) -> tuple[datetime | None, str]:

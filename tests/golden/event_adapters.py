@@ -1,0 +1,98 @@
+"""Golden adapters for events and imports: how product code answers the vectors' questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from shared.domain.event_types import event_type_of, temporal_shape
+from shared.domain.events import fingerprint
+from shared.domain.external_memory import Candidate, CandidateTime
+from shared.domain.external_memory_parse import UnreadableImport, parse_external_memory
+
+Adapter = Callable[[Any, Mapping[str, Any]], Any]
+
+_CAMEL = {
+    "memory_kind": "memoryKind",
+    "mentioned_at": "mentionedAt",
+    "happened_start": "happenedStart",
+    "happened_end": "happenedEnd",
+    "original_text": "originalText",
+    "event_type": "eventType",
+}
+
+
+def answer_fingerprint(case_input: Any, _: Mapping[str, Any]) -> Any:
+    return fingerprint(case_input["title"], case_input["summary"])
+
+
+def answer_temporal(case_input: Any, _: Mapping[str, Any]) -> Any:
+    if case_input["fn"] == "normalizeStandardEventType":
+        return event_type_of(case_input["value"]).value
+    return temporal_shape(case_input["value"])
+
+
+def answer_import_parse(case_input: Any, _: Mapping[str, Any]) -> Any:
+    try:
+        parsed = parse_external_memory(case_input)
+    except UnreadableImport as error:
+        return {"ok": False, "errorType": "TypeError", "message": error.detail}
+    return {
+        "ok": True,
+        "candidates": [candidate_json(one) for one in parsed.candidates],
+        "reason": parsed.reason,
+    }
+
+
+def candidate_json(candidate: Candidate) -> dict[str, Any]:
+    """Return a candidate as the vectors write it: absent fields left out, lists always there."""
+    lists = {"tags": list(candidate.tags), "quotes": list(candidate.quotes)}
+    time = candidate.temporal
+    return {
+        **_present(asdict(candidate)),
+        **lists,
+        **({} if time is None else {"temporal": _time_json(time)}),
+    }
+
+
+def _time_json(time: CandidateTime) -> dict[str, Any]:
+    fields = _present(asdict(time))
+    if "participants" in fields:
+        fields["participants"] = list(fields["participants"])
+    return fields
+
+
+def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {_CAMEL.get(key, key): value for key, value in fields.items() if value is not None}
+
+
+def compare_import_parse(expected: Any, actual: Any) -> bool:
+    """Compare parse results; a parser's own words, and a long list's middle, are not compared."""
+    if not expected["ok"]:
+        same = not actual["ok"] and expected["errorType"] == actual["errorType"]
+        head, placeholder, _ = expected["message"].partition("<parser message>")
+        said = actual.get("message", "")
+        return same and (said.startswith(head) if placeholder else said == head)
+    counted = expected["candidates"]
+    if isinstance(counted, dict):
+        titles = [one["title"] for one in actual["candidates"]]
+        found = {"count": len(titles), "first": titles[0], "last": titles[-1]}
+        return actual["ok"] and found == counted and actual["reason"] == expected["reason"]
+    return bool(expected == actual)
+
+
+ADAPTERS: dict[str, Adapter] = {
+    "fingerprint": answer_fingerprint,
+    "temporal": answer_temporal,
+    "import_parse": answer_import_parse,
+}
+
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {"import_parse": compare_import_parse}
+
+# The decision that overrules what a vector says, by (file, case, JSON path; "$" is all of it).
+OVERRULED: dict[tuple[str, str, str], str] = {
+    ("import_parse", "prose before json fails", "$"): "D47",  # leading prose is tolerated
+    ("import_parse", "duplicate keys last wins", "$"): "D47",  # duplicate keys are malformed
+    ("temporal", "eventType con structor", "$"): "D13",  # a plain table, no inherited members
+}
