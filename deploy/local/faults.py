@@ -15,6 +15,10 @@ class PortTaken(LocalFault):
     """The port that was asked for belongs to another process."""
 
 
+class Interrupted(LocalFault):
+    """The person asked to stop while the stack was still starting."""
+
+
 class ServerFailed(LocalFault):
     """An embedded server did not start or did not stop; the text ends with its last log lines."""
 

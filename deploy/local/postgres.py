@@ -94,6 +94,25 @@ def start_postgres(
             port = _start(home, port, log, for_tests=for_tests)
             write_state(data_dir / "server.json", {"password": password, "port": port})
         _create_database(home, port, password)
+    return _running(data_dir, port, password, home, log)
+
+
+def find_postgres(data_dir: Path) -> RunningPostgres | None:
+    """Return the server that runs on this folder, None when none does."""
+    data_dir = data_dir.resolve()
+    state = read_state(data_dir / "server.json")
+    if state is None:
+        return None
+    home = prepare_home(data_dir)
+    if _postmaster_pid(home) is None:
+        return None
+    log = data_dir / "postgres.log"
+    return _running(data_dir, int(state["port"]), str(state["password"]), home, log)
+
+
+def _running(
+    data_dir: Path, port: int, password: str, home: PostgresHome, log: Path
+) -> RunningPostgres:
     url = f"postgresql://{SUPERUSER}:{quote(password, safe='')}@{LOOPBACK}:{port}/{DATABASE}"
     return RunningPostgres(url, port, password, home, data_dir, log)
 

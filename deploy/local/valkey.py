@@ -87,6 +87,16 @@ def start_valkey(
     raise ServerFailed(f"The broker did not start. {log_tail(str(log), lines)}")
 
 
+def find_valkey(data_dir: Path) -> RunningValkey | None:
+    """Return the broker that runs on this folder, None when none does."""
+    data_dir = data_dir.resolve()
+    state = read_state(data_dir / "server.json")
+    if state is None or _pid(data_dir) is None:
+        return None
+    log = data_dir / "valkey.log"
+    return _running(data_dir, int(state["port"]), str(state["password"]), log)
+
+
 def _running(data_dir: Path, port: int, password: str, log: Path) -> RunningValkey:
     url = f"redis://:{password}@{LOOPBACK}:{port}/0"
     return RunningValkey(url, port, password, data_dir, log)

@@ -1,0 +1,106 @@
+"""`test`: every check in order, each named and timed, and at the end what was not run and why."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from dataclasses import dataclass
+
+from deploy.bootstrap import ROOT, VENV
+
+_BIN = VENV / "bin"
+_SUITES = ("unit", "architecture", "golden", "integration", "acceptance")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One check: its name, and the command that fails when it does."""
+
+    name: str
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a step ended."""
+
+    name: str
+    is_ok: bool
+    took_s: float
+
+
+def steps(*, full: bool) -> list[Step]:
+    """Return the checks in their order, the quick ones first."""
+    return [
+        Step("ruff check", (str(_BIN / "ruff"), "check", ".")),
+        Step("ruff format", (str(_BIN / "ruff"), "format", "--check", ".")),
+        Step("mypy", (str(_BIN / "mypy"),)),
+        Step("lint-imports", (str(_BIN / "lint-imports"),)),
+        Step("pytest", _pytest(full=full)),
+    ]
+
+
+def run_checks(*, full: bool, only: str | None = None) -> int:
+    """Run all steps, also after one failed; 0 only when every one passed."""
+    chosen = [step for step in steps(full=full) if only in (None, step.name)]
+    if not chosen:
+        names = ", ".join(step.name for step in steps(full=full))
+        print(f"There is no step called {only!r}. Steps: {names}.")
+        return 2
+    results = [_run(step) for step in chosen]
+    print(_report(results, full=full, only=only), flush=True)
+    return 0 if all(result.is_ok for result in results) else 1
+
+
+def _pytest(*, full: bool) -> tuple[str, ...]:
+    folders = [f"tests/{suite}" for suite in _SUITES if (ROOT / "tests" / suite).is_dir()]
+    marks = "not llm" if full else "not full and not llm"
+    command = [str(_BIN / "python"), "-m", "pytest", "-n2", "--durations=10", "-m", marks]
+    return (*command, *folders)
+
+
+def _run(step: Step) -> Result:
+    print(f"\n=== {step.name}: {' '.join(step.command)}", flush=True)
+    began = time.monotonic()
+    code = subprocess.run(step.command, cwd=ROOT, env=_environment(), check=False).returncode
+    took = time.monotonic() - began
+    print(f"=== {step.name}: {'passed' if code == 0 else f'FAILED ({code})'}, {took:.1f} s")
+    return Result(step.name, code == 0, took)
+
+
+def _environment() -> dict[str, str]:
+    """Leave out settings of a stack that runs beside: tests make their own."""
+    kept = ("STRATAGATE_TEST_",)
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("STRATAGATE_") or name.startswith(kept)
+    }
+
+
+def not_run(*, full: bool, only: str | None = None) -> list[str]:
+    """Return what this run leaves out, each with its reason."""
+    left_out = ["tests marked llm: they need a real local model (pytest -m llm)"]
+    if not full:
+        left_out.insert(0, "tests marked full (browser, chaos, fuzz): add --full")
+    if not (ROOT.parent / "shared" / "data").is_dir():
+        left_out.append("tests marked data: the labelled conversations are not on this machine")
+    if (ROOT / "tests" / "bench").is_dir():
+        left_out.append("tests/bench: measurements, run by hand (pytest tests/bench)")
+    if only is not None:
+        left_out.insert(0, f"all steps but {only}: --only was given")
+    return left_out
+
+
+def _report(results: list[Result], *, full: bool, only: str | None) -> str:
+    width = max(len(result.name) for result in results)
+    lines = ["", "Summary"]
+    lines += [
+        f"  {result.name:<{width}}  {'passed' if result.is_ok else 'FAILED'}  {result.took_s:6.1f} s"
+        for result in results
+    ]
+    total = sum(result.took_s for result in results)
+    lines += [f"  {'in all':<{width}}          {total:6.1f} s", "Not run"]
+    lines += [f"  {reason}" for reason in not_run(full=full, only=only)]
+    return "\n".join(lines)

@@ -1,0 +1,112 @@
+"""Which processes make up the stack, with their commands, settings and ways to end."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from deploy.local.ports import LOOPBACK
+from deploy.local.processes import ProcessSpec
+
+QUEUES = "summarize,extract,project,embed,import,backfill,upkeep"
+_ROOT = Path(__file__).resolve().parents[2]
+_BIN = Path(sys.executable).parent
+_HEALTH = "/health/live"
+# A worker finishes what it has in hand, then gives the rest back to the queue.
+_WORKER_STOP = ((signal.SIGTERM, 15.0), (signal.SIGQUIT, 10.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """The loopback ports of one stack; equal for both services unless they run apart."""
+
+    ingest: int
+    retrieval: int
+    flower: int
+
+    @property
+    def is_apart(self) -> bool:
+        """Tell whether the two services have a process each."""
+        return self.ingest != self.retrieval
+
+
+def stratagate(*words: str) -> tuple[str, ...]:
+    """Return the command line of `stratagate …` on this interpreter."""
+    return (sys.executable, "-m", "shared.cli", *words)
+
+
+def service_specs(
+    addresses: Addresses, environment: Mapping[str, str], *, flower_auth: str, concurrency: int
+) -> list[ProcessSpec]:
+    """Return the processes in the order of their start; they are stopped the other way round."""
+    specs = [] if not addresses.flower else [_flower(addresses, environment, flower_auth)]
+    specs.append(_worker(environment, concurrency))
+    specs += [
+        ProcessSpec(name, stratagate(name), environment, working_folder=_ROOT)
+        for name in ("upkeep", "relay")
+    ]
+    if addresses.is_apart:
+        specs.append(_http("retrieval", "retrieval", addresses.retrieval, environment))
+        specs.append(_http("ingest", "ingest", addresses.ingest, environment))
+    else:
+        specs.append(_http("api", "app", addresses.ingest, environment))
+    return specs
+
+
+def answers_ok(url: str, *, timeout_s: float = 2.0) -> bool:
+    """Tell whether a GET of the URL answers 200."""
+    parts = urlsplit(url)
+    link = http.client.HTTPConnection(parts.hostname or LOOPBACK, parts.port, timeout=timeout_s)
+    try:
+        link.request("GET", parts.path)
+        return link.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        link.close()
+
+
+def _http(name: str, factory: str, port: int, environment: Mapping[str, str]) -> ProcessSpec:
+    command = [sys.executable, "-m", "uvicorn", "--factory", f"deploy.local.asgi:{factory}"]
+    command += ["--host", LOOPBACK, "--port", str(port), "--no-server-header"]
+    command += ["--timeout-graceful-shutdown", "10", "--no-access-log"]
+    url = f"http://{LOOPBACK}:{port}{_HEALTH}"
+    return ProcessSpec(
+        name,
+        tuple(command),
+        environment,
+        is_ready=lambda: answers_ok(url),
+        working_folder=_ROOT,
+    )
+
+
+def _worker(environment: Mapping[str, str], concurrency: int) -> ProcessSpec:
+    command = [str(_BIN / "celery"), "-A", "workers.app", "worker", "-Q", QUEUES, "-E"]
+    command += ["--concurrency", str(concurrency), "--pool", "prefork", "--loglevel", "INFO"]
+    return ProcessSpec(
+        "worker",
+        tuple(command),
+        environment,
+        ready_marker=" ready.",
+        stop_steps=_WORKER_STOP,
+        working_folder=_ROOT,
+    )
+
+
+def _flower(addresses: Addresses, environment: Mapping[str, str], auth: str) -> ProcessSpec:
+    command = [str(_BIN / "celery"), "-A", "workers.app", "flower"]
+    command += [f"--address={LOOPBACK}", f"--port={addresses.flower}"]
+    url = f"http://{LOOPBACK}:{addresses.flower}/healthcheck"
+    return ProcessSpec(
+        "flower",
+        tuple(command),
+        # Not an argument: process lists show those to every account of the machine.
+        {**environment, "FLOWER_BASIC_AUTH": auth},
+        is_ready=lambda: answers_ok(url),
+        working_folder=_ROOT,
+    )
