@@ -96,10 +96,9 @@ def not_run(*, full: bool, only: str | None = None) -> list[str]:
 def _report(results: list[Result], *, full: bool, only: str | None) -> str:
     width = max(len(result.name) for result in results)
     lines = ["", "Summary"]
-    lines += [
-        f"  {result.name:<{width}}  {'passed' if result.is_ok else 'FAILED'}  {result.took_s:6.1f} s"
-        for result in results
-    ]
+    for result in results:
+        verdict = "passed" if result.is_ok else "FAILED"
+        lines.append(f"  {result.name:<{width}}  {verdict}  {result.took_s:6.1f} s")
     total = sum(result.took_s for result in results)
     lines += [f"  {'in all':<{width}}          {total:6.1f} s", "Not run"]
     lines += [f"  {reason}" for reason in not_run(full=full, only=only)]

@@ -56,9 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     _data(up)
     up.add_argument("--port", type=_port, default=8080, help="port of the API (0: a free one)")
     up.add_argument("--apart", action="store_true", help="a process and port for each service")
-    up.add_argument(
-        "--retrieval-port", type=_port, default=0, help="with --apart (0: a free one)"
-    )
+    up.add_argument("--retrieval-port", type=_port, default=0, help="with --apart (0: a free one)")
     up.add_argument("--detach", action="store_true", help="return once it is ready")
     demo = verbs.add_parser("demo", help="start, post a conversation, walk it to its receipt")
     _data(demo, default=None)

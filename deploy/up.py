@@ -48,9 +48,7 @@ def summary(folder: InstanceFolder, state: InstanceState) -> str:
 def _here(data: Path, options: argparse.Namespace) -> int:
     stack = Stack(
         data,
-        StackOptions(
-            port=options.port, retrieval_port=options.retrieval_port, apart=options.apart
-        ),
+        StackOptions(port=options.port, retrieval_port=options.retrieval_port, apart=options.apart),
         terminal=Terminal(),
     )
 

@@ -43,9 +43,7 @@ def _create_tenant(folder: InstanceFolder, environment: Mapping[str, str]) -> No
         raise ServerFailed(f"`stratagate tenant create {TENANT}` failed.\n{_end(done)}")
 
 
-def _command(
-    words: tuple[str, ...], folder: InstanceFolder, environment: Mapping[str, str]
-) -> str:
+def _command(words: tuple[str, ...], folder: InstanceFolder, environment: Mapping[str, str]) -> str:
     done = _run(words, folder, environment)
     if done.returncode != 0:
         raise ServerFailed(f"`stratagate {' '.join(words)}` failed.\n{_end(done)}")

@@ -72,7 +72,8 @@ class RunningStack:
         if isinstance(part, Child):
             mark = part.mark()
             return None if mark is None else mark.pid
-        return self._server(name).server.pid()
+        pid: int | None = self._server(name).server.pid()
+        return pid
 
     def hold(self, name: str) -> None:
         """Stop one part (`postgres`, `valkey`, `worker`, `relay`, …) and leave it down."""

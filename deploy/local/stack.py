@@ -9,20 +9,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deploy.local.first_key import ensure_key, migrate
-from deploy.local.instance import InstanceFolder, InstanceState, acquire
+from deploy.local.instance import InstanceFolder, InstanceState, ProcessMark, acquire
 from deploy.local.leftovers import end_leftover_processes, stop_leftover_servers
 from deploy.local.ports import LOOPBACK, free_port, require_free
 from deploy.local.postgres import start_postgres
 from deploy.local.private_files import read_state, write_private, write_state
-from deploy.local.processes import Child, ProcessMark
+from deploy.local.processes import Child
+from deploy.local.running import RunningStack
 from deploy.local.server_parts import ServerPart
 from deploy.local.services import Addresses, service_specs
-from deploy.local.running import RunningStack
 from deploy.local.supervisor import Supervisor
 from deploy.local.terminal import SilentTerminal, Terminal
 from deploy.local.valkey import start_valkey
 
-DEFAULT_PORT = 8080
 _FLOWER_PORT = 5555
 _FLOWER_USER = "stratagate"
 _READY_S = 90.0
