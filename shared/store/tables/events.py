@@ -46,7 +46,8 @@ events = Table(
     required_text("scope"),
     required_text("criticality"),
     Column("category", Text),
-    instant("mentioned_at"),
+    # When its message was said; unknown only for an import that does not say (D47).
+    instant("mentioned_at", nullable=True),
     required_text("zone"),
     # As shown: a date (YYYY-MM-DD) or an RFC 3339 instant, in the event's own zone.
     Column("happened_start", Text),
@@ -58,6 +59,7 @@ events = Table(
     required_text("basis"),
     required_text("time_status"),
     Column("original_text", Text),
+    # SHA-256 of the normalised title and summary: equal ones say the same (D15).
     required_text("fingerprint"),
     Column("status", Text, nullable=False, server_default="active"),
     # What restoring gives back (D14).
@@ -80,6 +82,7 @@ events = Table(
     CheckConstraint("(happened_from IS NULL) = (happened_until IS NULL)", name="happened_whole"),
     Index("ix_events_block", "tenant_id", "block_id"),
     Index("ix_events_namespace", "tenant_id", "namespace", "status", "event_id"),
+    Index("ix_events_fingerprint", "tenant_id", "namespace", "fingerprint"),
     Index("ix_events_said", "tenant_id", "namespace", "mentioned_at", "event_id"),
 )
 

@@ -16,6 +16,7 @@ from shared.store.tables.base import (
 )
 
 _STATUS = "status IN ('active', 'superseded', 'disputed', 'archived')"
+_STANCE = "stance IN ('asserted', 'contested', 'past')"
 
 graph_versions = Table(
     "graph_versions",
@@ -86,6 +87,7 @@ facts = Table(
     Column("confidence", Float, nullable=False),
     belongs_to("nodes", "node_id"),
     CheckConstraint(_STATUS, name="status"),
+    CheckConstraint(_STANCE, name="stance"),
     CheckConstraint("mode IN ('state', 'set', 'relation')", name="mode"),
     CheckConstraint("confidence BETWEEN 0 AND 1", name="confidence"),
     Index("ix_facts_node", "tenant_id", "node_id"),
@@ -101,6 +103,8 @@ edges = Table(
     required_text("relation"),
     required_text("cardinality"),
     required_text("status"),
+    # How it was put forward; unlike the status it never changes.
+    required_text("stance"),
     instant("valid_from", nullable=True),
     instant("valid_until", nullable=True),
     instant("recorded_at"),
@@ -108,6 +112,7 @@ edges = Table(
     belongs_to("nodes", "from_node_id", to=("node_id",)),
     belongs_to("nodes", "to_node_id", to=("node_id",)),
     CheckConstraint(_STATUS, name="status"),
+    CheckConstraint(_STANCE, name="stance"),
     CheckConstraint("cardinality IN ('one', 'many')", name="cardinality"),
     CheckConstraint("confidence BETWEEN 0 AND 1", name="confidence"),
     CheckConstraint("from_node_id <> to_node_id", name="no_loop"),

@@ -31,7 +31,7 @@ _TABLES = (
         scope TEXT NOT NULL,
         criticality TEXT NOT NULL,
         category TEXT,
-        mentioned_at TIMESTAMP WITH TIME ZONE NOT NULL,
+        mentioned_at TIMESTAMP WITH TIME ZONE,
         zone TEXT NOT NULL,
         happened_start TEXT,
         happened_end TEXT,
@@ -98,6 +98,7 @@ _TABLES = (
 
 _INDEXES = (
     "CREATE INDEX ix_events_block ON events (tenant_id, block_id)",
+    "CREATE INDEX ix_events_fingerprint ON events (tenant_id, namespace, fingerprint)",
     "CREATE INDEX ix_events_namespace ON events (tenant_id, namespace, status, event_id)",
     "CREATE INDEX ix_events_said ON events (tenant_id, namespace, mentioned_at, event_id)",
     "CREATE INDEX ix_event_sources_message ON event_sources (tenant_id, message_id)",

@@ -85,6 +85,7 @@ _TABLES = (
             (tenant_id, node_id),
         CONSTRAINT ck_facts_status CHECK (status IN ('active', 'superseded', 'disputed',
             'archived')),
+        CONSTRAINT ck_facts_stance CHECK (stance IN ('asserted', 'contested', 'past')),
         CONSTRAINT ck_facts_mode CHECK (mode IN ('state', 'set', 'relation')),
         CONSTRAINT ck_facts_confidence CHECK (confidence BETWEEN 0 AND 1)
     )
@@ -98,6 +99,7 @@ _TABLES = (
         relation TEXT NOT NULL,
         cardinality TEXT NOT NULL,
         status TEXT NOT NULL,
+        stance TEXT NOT NULL,
         valid_from TIMESTAMP WITH TIME ZONE,
         valid_until TIMESTAMP WITH TIME ZONE,
         recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -109,6 +111,7 @@ _TABLES = (
             nodes (tenant_id, node_id),
         CONSTRAINT ck_edges_status CHECK (status IN ('active', 'superseded', 'disputed',
             'archived')),
+        CONSTRAINT ck_edges_stance CHECK (stance IN ('asserted', 'contested', 'past')),
         CONSTRAINT ck_edges_cardinality CHECK (cardinality IN ('one', 'many')),
         CONSTRAINT ck_edges_confidence CHECK (confidence BETWEEN 0 AND 1),
         CONSTRAINT ck_edges_no_loop CHECK (from_node_id <> to_node_id)

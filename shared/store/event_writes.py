@@ -1,0 +1,158 @@
+"""Write events: insert whole, then move only status, links and weight (D14, D25)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from shared.domain.events import EventDraft
+from shared.domain.supersession import StatusChange
+from shared.store.database import WriteTx
+from shared.store.events import EventLink, hash_fingerprint, shown, span_of
+from shared.store.tables import event_links, event_sources, events
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """A validated event with its identity and its place on the clock of weights (D4)."""
+
+    event_id: str
+    draft: EventDraft
+    namespace: str
+    thread_id: str
+    block_id: str
+    derivation_version: int
+    job_id: str
+    formed_turn: int
+    zone: tzinfo
+
+
+def insert_events(tx: WriteTx, new_events: Sequence[NewEvent]) -> None:
+    """Store events with their sources, active and with the weight of one mention."""
+    if not new_events:
+        return
+    tx.connection.execute(insert(events), [_values(tx, new) for new in new_events])
+    for new in new_events:
+        add_sources(tx, new.event_id, new.draft.source_message_ids)
+
+
+def add_sources(tx: WriteTx, event_id: str, message_ids: Sequence[str]) -> None:
+    """Let an event rest on these messages too; ones it already rests on are left alone (D15)."""
+    taken = tx.connection.execute(
+        select(func.count())
+        .select_from(event_sources)
+        .where(event_sources.c.tenant_id == tx.tenant_id, event_sources.c.event_id == event_id)
+    ).scalar_one()
+    tx.connection.execute(
+        upsert(event_sources).on_conflict_do_nothing(),
+        [
+            {
+                "tenant_id": tx.tenant_id,
+                "event_id": event_id,
+                "message_id": message_id,
+                "position": taken + position,
+            }
+            for position, message_id in enumerate(message_ids)
+        ],
+    )
+
+
+def apply_status_changes(tx: WriteTx, changes: Collection[StatusChange]) -> None:
+    """Give events their new standing; nothing else of them changes."""
+    for change in sorted(changes, key=lambda change: change.event_id):
+        tx.connection.execute(
+            update(events)
+            .where(events.c.tenant_id == tx.tenant_id, events.c.event_id == change.event_id)
+            .values(
+                status=change.status.value,
+                status_before=change.status_before.value if change.status_before else None,
+                superseded_by=change.superseded_by,
+                updated_at=func.now(),
+            )
+        )
+
+
+def add_links(tx: WriteTx, links: Collection[EventLink]) -> None:
+    """Link events; a link that exists is left alone."""
+    if not links:
+        return
+    tx.connection.execute(
+        upsert(event_links).on_conflict_do_nothing(),
+        [
+            {
+                "tenant_id": tx.tenant_id,
+                "event_id": link.event_id,
+                "kind": link.kind,
+                "other_event_id": link.other_event_id,
+            }
+            for link in links
+        ],
+    )
+
+
+def lock_events(tx: WriteTx, event_ids: Collection[str]) -> None:
+    """Lock events in order of their ids, so that two writers never wait crosswise."""
+    tx.connection.execute(
+        select(events.c.event_id)
+        .where(events.c.tenant_id == tx.tenant_id, events.c.event_id.in_(event_ids))
+        .order_by(events.c.event_id)
+        .with_for_update()
+    ).all()
+
+
+def reinforce(tx: WriteTx, event_ids: Collection[str], *, turn: int) -> None:
+    """Count one use of each event at the namespace turn `turn`; forgotten ones are left alone."""
+    tx.connection.execute(
+        update(events)
+        .where(
+            events.c.tenant_id == tx.tenant_id,
+            events.c.event_id.in_(event_ids),
+            events.c.status.in_(["active", "superseded"]),
+        )
+        .values(
+            mention_count=events.c.mention_count + 1,
+            last_adopted_turn=func.greatest(events.c.last_adopted_turn, turn),
+            updated_at=func.now(),
+        )
+    )
+
+
+def _values(tx: WriteTx, new: NewEvent) -> dict[str, object]:
+    draft, time = new.draft, new.draft.time
+    begin, until = span_of(time.happened_start, time.happened_end, new.zone)
+    return {
+        "tenant_id": tx.tenant_id,
+        "event_id": new.event_id,
+        "namespace": new.namespace,
+        "thread_id": new.thread_id,
+        "block_id": new.block_id,
+        "derivation_version": new.derivation_version,
+        "job_id": new.job_id,
+        "title": draft.title,
+        "summary": draft.summary,
+        "narrative": draft.narrative,
+        "tags": list(draft.tags),
+        "quotes": [{"message_id": q.message_id, "text": q.text} for q in draft.quotes],
+        "participants": list(draft.participants),
+        "event_type": draft.event_type.value,
+        "scope": draft.scope.value,
+        "criticality": draft.criticality.value,
+        "category": draft.category,
+        "mentioned_at": time.mentioned_at,
+        "zone": time.zone,
+        "happened_start": shown(time.happened_start),
+        "happened_end": shown(time.happened_end),
+        "happened_from": begin,
+        "happened_until": until,
+        "precision": time.precision,
+        "basis": time.basis,
+        "time_status": time.status,
+        "original_text": time.original_text,
+        "fingerprint": hash_fingerprint(draft.fingerprint),
+        "formed_turn": new.formed_turn,
+        "last_adopted_turn": new.formed_turn,
+    }

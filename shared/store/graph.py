@@ -1,0 +1,263 @@
+"""The graph as stored: load what a fold or a view needs, of one graph version (D19)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, Table, or_, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert
+
+from shared.domain.graph import (
+    Edge,
+    Fact,
+    FactMode,
+    GraphState,
+    Label,
+    LabelKind,
+    Node,
+    NodeType,
+    RecordStatus,
+    SourceEvent,
+    Stance,
+)
+from shared.errors import NotFound
+from shared.ids import Prefix, new_id
+from shared.store.database import ReadTx, WriteTx
+from shared.store.tables import (
+    edge_sources,
+    edges,
+    event_links,
+    events,
+    fact_sources,
+    facts,
+    graph_versions,
+    label_sources,
+    labels,
+    namespaces,
+    node_sources,
+    nodes,
+)
+
+
+def live_version(tx: ReadTx, namespace: str) -> str | None:
+    """Return the graph version that readers see, or None before the first projection."""
+    version: str | None = tx.connection.execute(
+        select(namespaces.c.graph_version_id).where(
+            namespaces.c.tenant_id == tx.tenant_id, namespaces.c.namespace == namespace
+        )
+    ).scalar()
+    return version
+
+
+def ensure_live_version(tx: WriteTx, namespace: str) -> str:
+    """Return the live graph version, beginning the first one. Call under `lock_projection`."""
+    found = live_version(tx, namespace)
+    if found is not None:
+        return found
+    version_id = new_id(Prefix.GRAPH_VERSION)
+    tx.connection.execute(
+        insert(graph_versions).values(
+            tenant_id=tx.tenant_id, graph_version_id=version_id, namespace=namespace, state="live"
+        )
+    )
+    tx.connection.execute(
+        update(namespaces)
+        .where(namespaces.c.tenant_id == tx.tenant_id, namespaces.c.namespace == namespace)
+        .values(graph_version_id=version_id)
+    )
+    return version_id
+
+
+def nodes_matching(
+    tx: ReadTx, version_id: str, keys: Collection[tuple[NodeType, str]]
+) -> list[str]:
+    """Return the nodes of one version whose key, or one of whose labels' keys, is among `keys`."""
+    if not keys:
+        return []
+    pairs = [(node_type.value, key) for node_type, key in keys]
+    by_label = (
+        select(labels.c.node_id)
+        .join(
+            nodes, (nodes.c.tenant_id == labels.c.tenant_id) & (nodes.c.node_id == labels.c.node_id)
+        )
+        .where(
+            labels.c.tenant_id == tx.tenant_id,
+            labels.c.kind != LabelKind.TAG.value,
+            tuple_(nodes.c.type, labels.c.key).in_(pairs),
+            nodes.c.graph_version_id == version_id,
+        )
+    )
+    by_key = select(nodes.c.node_id).where(
+        nodes.c.tenant_id == tx.tenant_id,
+        nodes.c.graph_version_id == version_id,
+        tuple_(nodes.c.type, nodes.c.key).in_(pairs),
+    )
+    return sorted(set(tx.connection.execute(by_key.union(by_label)).scalars()))
+
+
+def recent_nodes(tx: ReadTx, version_id: str, *, limit: int) -> list[str]:
+    """Return the nodes changed last, newest first."""
+    statement = (
+        select(nodes.c.node_id)
+        .where(nodes.c.tenant_id == tx.tenant_id, nodes.c.graph_version_id == version_id)
+        .order_by(nodes.c.updated_at.desc(), nodes.c.node_id.desc())
+        .limit(limit)
+    )
+    return list(tx.connection.execute(statement).scalars())
+
+
+def load_state(tx: ReadTx, node_ids: Collection[str]) -> GraphState:
+    """Return these nodes with their labels and facts, every edge at them, and its other end."""
+    if not node_ids:
+        return GraphState()
+    own_edges = _rows(
+        tx, edges, or_(edges.c.from_node_id.in_(node_ids), edges.c.to_node_id.in_(node_ids))
+    )
+    ends = {row.from_node_id for row in own_edges} | {row.to_node_id for row in own_edges}
+    everyone = set(node_ids) | ends
+    node_rows = _rows(tx, nodes, nodes.c.node_id.in_(everyone))
+    label_rows = _rows(tx, labels, labels.c.node_id.in_(everyone))
+    fact_rows = _rows(tx, facts, facts.c.node_id.in_(node_ids))
+    return GraphState(
+        nodes=_records(tx, node_rows, node_sources, "node_id", _node),
+        labels=_records(tx, label_rows, label_sources, "label_id", _label),
+        facts=_records(tx, fact_rows, fact_sources, "fact_id", _fact),
+        edges=_records(tx, own_edges, edge_sources, "edge_id", _edge),
+    )
+
+
+def namespace_of_node(tx: ReadTx, node_id: str) -> str:
+    """Return the namespace a node belongs to; NotFound when this tenant has none of that id."""
+    namespace: str | None = tx.connection.execute(
+        select(nodes.c.namespace).where(
+            nodes.c.tenant_id == tx.tenant_id, nodes.c.node_id == node_id
+        )
+    ).scalar()
+    if namespace is None:
+        raise NotFound("no such node")
+    return namespace
+
+
+def source_events(tx: ReadTx, event_ids: Collection[str]) -> dict[str, SourceEvent]:
+    """Return what the graph's rules need to know of these events."""
+    if not event_ids:
+        return {}
+    conflicts: dict[str, set[str]] = {}
+    for row in tx.connection.execute(
+        select(event_links.c.event_id, event_links.c.other_event_id).where(
+            event_links.c.tenant_id == tx.tenant_id,
+            event_links.c.event_id.in_(event_ids),
+            event_links.c.kind == "conflicts_with",
+        )
+    ):
+        conflicts.setdefault(row.event_id, set()).add(row.other_event_id)
+    rows = _rows(tx, events, events.c.event_id.in_(event_ids))
+    return {row.event_id: _source_event(row, conflicts.get(row.event_id, set())) for row in rows}
+
+
+def events_behind(state: GraphState) -> set[str]:
+    """Return the ids of all events that the records of `state` rest on."""
+    records: Iterable[Node | Label | Fact | Edge] = (
+        *state.nodes,
+        *state.labels,
+        *state.facts,
+        *state.edges,
+    )
+    return {event_id for record in records for event_id in record.source_event_ids}
+
+
+def _rows(tx: ReadTx, table: Table, condition: Any) -> list[Row[Any]]:
+    statement = select(table).where(table.c.tenant_id == tx.tenant_id, condition)
+    ordered = statement.order_by(*table.primary_key.columns)
+    return list(tx.connection.execute(ordered))
+
+
+def _records(
+    tx: ReadTx, rows: list[Row[Any]], sources: Table, column: str, build: Any
+) -> tuple[Any, ...]:
+    ids = [getattr(row, column) for row in rows]
+    if not ids:
+        return ()
+    grouped: dict[str, list[str]] = {}
+    statement = (
+        select(sources.c[column], sources.c.event_id)
+        .where(sources.c.tenant_id == tx.tenant_id, sources.c[column].in_(ids))
+        .order_by(sources.c[column], sources.c.event_id)
+    )
+    for record_id, event_id in tx.connection.execute(statement):
+        grouped.setdefault(record_id, []).append(event_id)
+    return tuple(build(row, tuple(grouped.get(getattr(row, column), ()))) for row in rows)
+
+
+def _node(row: Row[Any], event_ids: tuple[str, ...]) -> Node:
+    return Node(
+        id=row.node_id,
+        type=NodeType(row.type),
+        name=row.name,
+        key=row.key,
+        status=RecordStatus(row.status),
+        confidence=row.confidence,
+        source_event_ids=event_ids,
+    )
+
+
+def _label(row: Row[Any], event_ids: tuple[str, ...]) -> Label:
+    return Label(
+        id=row.label_id,
+        node_id=row.node_id,
+        kind=LabelKind(row.kind),
+        value=row.value,
+        key=row.key,
+        source_event_ids=event_ids,
+    )
+
+
+def _fact(row: Row[Any], event_ids: tuple[str, ...]) -> Fact:
+    return Fact(
+        id=row.fact_id,
+        node_id=row.node_id,
+        mode=FactMode(row.mode),
+        key=row.key,
+        value=tuple(row.value) if isinstance(row.value, list) else row.value,
+        **_validity(row),
+        source_event_ids=event_ids,
+    )
+
+
+def _edge(row: Row[Any], event_ids: tuple[str, ...]) -> Edge:
+    return Edge(
+        id=row.edge_id,
+        from_node_id=row.from_node_id,
+        to_node_id=row.to_node_id,
+        relation=row.relation,
+        cardinality=row.cardinality,
+        **_validity(row),
+        source_event_ids=event_ids,
+    )
+
+
+def _validity(row: Row[Any]) -> dict[str, Any]:
+    return {
+        "status": RecordStatus(row.status),
+        "stance": Stance(row.stance),
+        "valid_from": row.valid_from,
+        "valid_until": row.valid_until,
+        "recorded_at": row.recorded_at,
+        "confidence": row.confidence,
+    }
+
+
+def _source_event(row: Row[Any], conflicts: Collection[str]) -> SourceEvent:
+    said_at: datetime = row.mentioned_at or row.created_at
+    return SourceEvent(
+        id=row.event_id,
+        status=row.status,
+        said_at=said_at,
+        happened_start=row.happened_from,
+        happened_end=row.happened_until,
+        is_plan=row.time_status == "planned",
+        superseded_by=row.superseded_by,
+        conflicts_with=frozenset(conflicts),
+    )
