@@ -62,11 +62,11 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a record stands. `valid_until` None: open, or (past claims) unknown."""
+    """Where a record stands. `valid_until` None: open; both None: over, but when is unknown."""
 
     status: RecordStatus
     is_current: bool
-    valid_from: datetime
+    valid_from: datetime | None
     valid_until: datetime | None
 
 
@@ -140,9 +140,8 @@ def settle(claims: Sequence[Claim], *, at: datetime | None = None) -> dict[str, 
     begin later are left out. At most one undisputed closing value is current at any time.
     """
     ordered = sorted(claims, key=lambda c: (c.order, c.value, c.record_id))
-    covering = [c for c in ordered if _covers(c, at)]
-    current = _current(covering)
-    disputed = _disputed([c for c in covering if c.record_id in current])
+    current = _current(ordered, at)
+    disputed = _disputed([c for c in ordered if c.record_id in current])
     standings: dict[str, Standing] = {}
     for claim in ordered:
         if at is not None and claim.starts > at:
@@ -152,28 +151,45 @@ def settle(claims: Sequence[Claim], *, at: datetime | None = None) -> dict[str, 
         if claim.record_id in disputed:
             status = RecordStatus.DISPUTED
         until = None if is_current and at is None else _closed_at(claim, ordered)
-        standings[claim.record_id] = Standing(status, is_current, claim.starts, until)
+        is_dated = claim.lane is not Lane.PAST or claim.ends is not None
+        since = claim.starts if is_dated else None
+        standings[claim.record_id] = Standing(status, is_current, since, until)
     return standings
 
 
 def _covers(claim: Claim, at: datetime | None) -> bool:
     if at is None:
         return claim.is_live and claim.lane is not Lane.PAST
+    if claim.lane is Lane.PAST and claim.ends is None:
+        return False
     return claim.starts <= at and (claim.ends is None or at < claim.ends)
 
 
-def _current(covering: Sequence[Claim]) -> set[str]:
-    """Return the ids that hold among claims covering an instant, given in source order."""
-    solid = [c for c in covering if c.lane is Lane.SOLID]
-    closing = [c for c in solid if c.closes]
-    held: set[str] = {c.record_id for c in covering if c.lane is Lane.PAST}
+def _is_known(claim: Claim, at: datetime | None) -> bool:
+    if at is None:
+        return claim.is_live
+    return claim.order[0] <= at and (claim.ends is None or at < claim.ends)
+
+
+def _current(ordered: Sequence[Claim], at: datetime | None) -> set[str]:
+    """Return the ids that hold, among claims in source order."""
+    covering = [c for c in ordered if _covers(c, at)]
+    known = [c for c in ordered if _is_known(c, at)]
+    closing = [c for c in covering if c.lane is Lane.SOLID and c.closes]
+    past = [c for c in covering if c.lane is Lane.PAST and c.closes]
     top = closing[-1] if closing else None
+    held: set[str] = set()
     for claim in covering:
-        if claim.lane is Lane.SOLID and (top is None or _stands_beside(claim, top, closing)):
-            held.add(claim.record_id)
-        elif claim.lane is Lane.CONTESTED and (top is None or claim.order >= top.order):
-            held.add(claim.record_id)
-        elif claim.lane is Lane.PLANNED and not any(_ends_plan(c, claim) for c in covering):
+        match claim.lane:
+            case Lane.SOLID:
+                holds = top is None or _stands_beside(claim, top, closing)
+            case Lane.CONTESTED:
+                holds = top is None or claim.order >= top.order
+            case Lane.PLANNED:
+                holds = not any(_ends_plan(c, claim) for c in known)
+            case Lane.PAST:
+                holds = not claim.closes or (top is None and claim is past[-1])
+        if holds:
             held.add(claim.record_id)
     return held
 
@@ -195,7 +211,7 @@ def _ends_plan(later: Claim, plan: Claim) -> bool:
 def _disputed(current: Sequence[Claim]) -> set[str]:
     found = {c.record_id for c in current if c.lane is Lane.CONTESTED}
     rivals = [c for c in current if c.lane in (Lane.SOLID, Lane.CONTESTED)]
-    for one in rivals:
+    for one in (c for c in rivals if c.closes or c.conflicts_with):
         for other in rivals:
             if one.value != other.value and (_conflict(one, other) or _rival(one, other)):
                 found |= {one.record_id, other.record_id}
@@ -217,7 +233,7 @@ def _closed_at(claim: Claim, ordered: Sequence[Claim]) -> datetime | None:
         return claim.ends
     ends = [claim.ends] if claim.ends is not None else []
     for other in ordered:
-        if other.order <= claim.order or other.value == claim.value and other.lane is claim.lane:
+        if other.order <= claim.order:
             continue
         if claim.lane is Lane.PLANNED and _ends_plan(other, claim):
             ends.append(other.order[0])
@@ -231,10 +247,9 @@ def _claim(
 ) -> Claim | None:
     if record.status is RecordStatus.ARCHIVED:
         return None
-    visible = [e for e in points(record, events) if e.status in VISIBLE_EVENT_STATUSES]
-    ids = [i for i in record.source_event_ids if i in events]
-    shown = [events[i] for i in ids if events[i].status in VISIBLE_EVENT_STATUSES]
-    stating = visible or sorted(shown, key=source_order)
+    shown = [events[i] for i in record.source_event_ids if _is_visible(events.get(i))]
+    stating = [e for e in points(record, events) if _is_visible(e)]
+    stating = stating or sorted(shown, key=source_order)
     if not stating:
         return None
     live = [e for e in shown if e.status == EVENT_ACTIVE]
@@ -247,11 +262,15 @@ def _claim(
         closes=closes,
         starts=starts,
         ends=_end(lane, starts, stating, live, events),
-        order=source_order(stating[-1]),
+        order=source_order(next((e for e in reversed(stating) if e in live), stating[-1])),
         is_live=bool(live),
         source_ids=frozenset(e.id for e in live),
         conflicts_with=frozenset(i for e in live for i in e.conflicts_with),
     )
+
+
+def _is_visible(event: SourceEvent | None) -> bool:
+    return event is not None and event.status in VISIBLE_EVENT_STATUSES
 
 
 def _end(
@@ -263,7 +282,7 @@ def _end(
 ) -> datetime | None:
     if lane is Lane.PAST:
         known = [e.happened_end or e.said_at for e in stating if e.happened_start is not None]
-        return max(starts, max(known)) if known else starts
+        return max(starts, *known) if known else None
     if live:
         return None
     return max(starts, max(_superseded_at(e, events) for e in stating))
