@@ -98,6 +98,12 @@ def lane_of(stance: Stance, event: SourceEvent | None) -> Lane:
     return Lane.PLANNED if event is not None and event.is_plan else Lane.SOLID
 
 
+def is_planned(record: Fact | Edge, events: Mapping[str, SourceEvent]) -> bool:
+    """Tell whether what a record says is intended, not so."""
+    stating = points(record, events)
+    return bool(stating) and lane_of(record.stance, stating[0]) is Lane.PLANNED
+
+
 def fact_group(fact: Fact) -> tuple[str, str, bool]:
     """Return what makes facts rivals or siblings: node, key, and whether values add up."""
     return (fact.node_id, text_key(fact.key), fact.mode is FactMode.SET)
