@@ -80,6 +80,7 @@ facts = Table(
     # A string, or a list of strings.
     Column("value", JSONB, nullable=False),
     required_text("status"),
+    required_text("stance"),
     # Validity time; `recorded_at` beside it is when it was learnt (D45).
     instant("valid_from", nullable=True),
     instant("valid_until", nullable=True),

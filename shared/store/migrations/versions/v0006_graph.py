@@ -76,6 +76,7 @@ _TABLES = (
         key TEXT NOT NULL,
         value JSONB NOT NULL,
         status TEXT NOT NULL,
+        stance TEXT NOT NULL,
         valid_from TIMESTAMP WITH TIME ZONE,
         valid_until TIMESTAMP WITH TIME ZONE,
         recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
