@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from typing import Final
 
 from shared.domain import event_types
+from shared.domain.blocks import MAX_KEYPOINT, Summary
 from shared.domain.events import Criticality, EventDraft, EventTime, Quote, Scope
 from shared.domain.external_memory import Candidate, CandidateTime
 from shared.domain.provenance import check_quotes
@@ -24,6 +26,11 @@ _INSTANT = re.compile(
     r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$"
 )
 _ORIGINAL = 400
+_TITLE = 80
+_SUMMARY = 500
+_KEYPOINTS = 8
+IMPORT_TAG: Final = "external-memory-import"
+"""Marks the block that keeps the text of an import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,18 @@ def draft_of(candidate: Candidate, source: Message) -> EventDraft:
         category=candidate.category.value if candidate.category else None,
         event_type=event_types.event_type_of(temporal.event_type if temporal else None),
         participants=(temporal.participants or ()) if temporal else (),
+    )
+
+
+def import_summary(text: str) -> Summary:
+    """Return the head of the block that keeps an import's text, made by rule, without a model."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return Summary(
+        title=(lines[0] if lines else "Imported memory")[:_TITLE],
+        tags=(IMPORT_TAG,),
+        summary=" ".join(text.split())[:_SUMMARY],
+        keypoints=tuple(line[:MAX_KEYPOINT] for line in lines[:_KEYPOINTS]),
+        should_extract=False,
     )
 
 
