@@ -51,7 +51,7 @@ def gather(
     """
     records: list[Record] = list(stored) + list(stated)
     made = [p for i, record in enumerate(records) for p in _points_of(record, i, events)]
-    made.sort(key=lambda p: (p.order, p.value, p.lane, p.index))
+    made.sort(key=lambda p: (p.order, p.index))
     placed = {p.index for p in made}
     out: list[Record] = [r for i, r in enumerate(stored) if i not in placed]
     seen: set[int] = set()

@@ -26,12 +26,12 @@ def event(event_id: str, said: int, **fields: Any) -> SourceEvent:
     return SourceEvent(event_id, fields.pop("status", "active"), day(said), **fields)
 
 
-def node(name: str, source: str, *, type: str = "project", **parts: Any) -> dict[str, Any]:
+def node(name: str, source: str, *, kind: str = "project", **parts: Any) -> dict[str, Any]:
     """Make a reply's node with provenance for its name; its ref is its name."""
     return {
         "ref": name,
         "name": name,
-        "type": type,
+        "type": kind,
         "metadataProvenance": {"name": [source], **parts.pop("provenance", {})},
         "sourceEventIds": [source],
         **parts,
@@ -95,9 +95,12 @@ class Graph:
 
     def view(self, name: str, *, at: datetime | None = None) -> NodeView:
         """Return the view of the node shown under that name."""
-        found = {v.name: v for v in node_views(self.state, self.events, at=at)}
-        return found[name]
+        return {v.name: v for v in self.views(at=at)}[name]
+
+    def views(self, *, at: datetime | None = None) -> tuple[NodeView, ...]:
+        """Return the views of all visible nodes."""
+        return node_views(self.state, self.events, at=at)
 
     def names(self) -> set[str]:
         """Return the names of all visible nodes."""
-        return {v.name for v in node_views(self.state, self.events)}
+        return {v.name for v in self.views()}
