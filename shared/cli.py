@@ -1,0 +1,198 @@
+"""The `stratagate` command: migrations, tenants and keys here, the rest from each service.
+
+Each service adds its commands through the entry-point group `stratagate.commands`, so that this
+file imports none of them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import entry_points
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shared.auth import issue_key
+from shared.domain.jobs import JobState
+from shared.domain.tenancy import Permission
+from shared.errors import StrataGateError
+from shared.settings import Settings, get_settings
+from shared.store.database import Database, ReadTx
+from shared.store.jobs import count_by_state
+from shared.store.migrate import current_revision, head_revision
+from shared.store.migrate import migrate as run_migrations
+from shared.store.namespaces import list_namespaces
+from shared.store.tenants import create_tenant, find_tenants
+from shared.store.verify import verify_tenant
+
+app = typer.Typer(
+    name="stratagate",
+    help="Long-term memory for AI agents: traceable, gated, tenant-safe.",
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,  # locals may hold keys
+)
+tenant_app = typer.Typer(help="Tenants: the customers of this installation.")
+key_app = typer.Typer(help="API keys: what a client may do, as which tenant.")
+app.add_typer(tenant_app, name="tenant")
+app.add_typer(key_app, name="key")
+
+_out = Console()
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of words.")]
+TenantOption = Annotated[str, typer.Option("--tenant", help="Tenant id or name.")]
+
+
+def main() -> None:
+    """Run the command line; errors of StrataGate become one line and exit code 1."""
+    for entry in entry_points(group="stratagate.commands"):
+        entry.load()(app)
+    try:
+        app()
+    except StrataGateError as error:
+        Console(stderr=True).print(f"[bold red]{error.code}[/]: {error.detail}", highlight=False)
+        sys.exit(1)
+
+
+@app.command()
+def migrate() -> None:
+    """Create the roles and bring the database to this version's schema."""
+    _out.print(f"database at revision {run_migrations(get_settings())}")
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """Show the schema's revision and, for each tenant, its jobs by kind and state."""
+    settings = get_settings()
+    database = Database(settings)
+    report = {
+        "revision": current_revision(database),
+        "expected_revision": head_revision(),
+        "tenants": [
+            {
+                "tenant_id": tenant_id,
+                "name": name,
+                **_tenant_status(database, tenant_id),
+            }
+            for tenant_id, name in find_tenants(settings)
+        ],
+    }
+    if as_json:
+        typer.echo(json.dumps(report, indent=2))
+        return
+    _out.print(f"schema {report['revision']} (this version expects {report['expected_revision']})")
+    for tenant in report["tenants"]:  # type: ignore[union-attr] # the list made just above
+        table = Table("kind", *[state.value for state in JobState], title=f"{tenant['name']}")
+        for kind, counts in tenant["jobs"].items():
+            table.add_row(kind, *[str(counts.get(state.value, "")) for state in JobState])
+        _out.print(table if tenant["jobs"] else f"{tenant['name']}: no jobs")
+
+
+@app.command()
+def verify(
+    tenant: Annotated[str | None, typer.Option(help="Tenant id or name; absent: all.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check that every derived row has its sources and that counters and jobs agree.
+
+    Exit code 1 when something does not hold.
+    """
+    settings = get_settings()
+    database = Database(settings)
+    findings = []
+    for tenant_id, name in find_tenants(settings, tenant):
+        with database.read(tenant_id) as tx:
+            findings += [{"tenant": name, **_fields(found)} for found in verify_tenant(tx)]
+    if as_json:
+        typer.echo(json.dumps(findings, indent=2))
+    elif findings:
+        table = Table("tenant", "namespace", "subject", "promise that does not hold")
+        for found in findings:
+            table.add_row(found["tenant"], found["namespace"], found["subject"], found["promise"])
+        _out.print(table)
+    else:
+        _out.print("[green]clean[/]: every promise holds")
+    if findings:
+        raise typer.Exit(1)
+
+
+@tenant_app.command("create")
+def tenant_create(name: str, as_json: AsJson = False) -> None:
+    """Create a tenant."""
+    tenant_id = create_tenant(get_settings(), name)
+    _say({"tenant_id": tenant_id, "name": name}, as_json=as_json)
+
+
+@tenant_app.command("list")
+def tenant_list(as_json: AsJson = False) -> None:
+    """List all tenants."""
+    for tenant_id, name in find_tenants(get_settings()):
+        _say({"tenant_id": tenant_id, "name": name}, as_json=as_json)
+
+
+@key_app.command("create")
+def key_create(
+    tenant: TenantOption,
+    label: Annotated[str, typer.Option(help="What the key is for.")] = "cli",
+    permissions: Annotated[
+        str, typer.Option(help="Comma-separated: ingest read use curate erase admin.")
+    ] = "ingest,read,use",
+    namespaces: Annotated[
+        str | None, typer.Option(help="Comma-separated namespaces; absent: all.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create a key and show it, this once."""
+    settings = get_settings()
+    tenant_id = _one_tenant(settings, tenant)
+    try:
+        wanted = frozenset(Permission(part.strip()) for part in permissions.split(","))
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}; use {', '.join(Permission)}") from error
+    only = frozenset(part.strip() for part in namespaces.split(",")) if namespaces else None
+    with Database(settings).write(tenant_id) as tx:
+        issued = issue_key(tx, label=label, permissions=wanted, namespaces=only)
+    _say({"tenant_id": tenant_id, "key_id": issued.key_id, "key": issued.key}, as_json=as_json)
+
+
+def _tenant_status(database: Database, tenant_id: str) -> dict[str, object]:
+    with database.read(tenant_id) as tx:
+        return {"namespaces": _namespace_count(tx), "jobs": _jobs_by_kind(tx)}
+
+
+def _namespace_count(tx: ReadTx) -> int:
+    return len(list_namespaces(tx, after=None, limit=10_000))
+
+
+def _jobs_by_kind(tx: ReadTx) -> dict[str, dict[str, int]]:
+    counts: dict[str, dict[str, int]] = {}
+    for (kind, state), number in sorted(count_by_state(tx).items()):
+        counts.setdefault(kind, {})[state] = number
+    return counts
+
+
+def _one_tenant(settings: Settings, wanted: str) -> str:
+    found = find_tenants(settings, wanted)
+    if len(found) != 1:
+        problem = "no tenant" if not found else "several tenants"
+        raise typer.BadParameter(f"{problem} of that id or name: see `stratagate tenant list`")
+    return found[0][0]
+
+
+def _fields(found: object) -> dict[str, str]:
+    return {
+        name: str(getattr(found, name)) for name in ("check", "promise", "namespace", "subject")
+    }
+
+
+def _say(values: dict[str, str], *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(values))
+    else:
+        _out.print("\n".join(f"{name}: {value}" for name, value in values.items()), highlight=False)
+
+
+if __name__ == "__main__":
+    main()
