@@ -3,8 +3,6 @@
 This file runs on any Python 3, to say which one is needed; all else is imported after that.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 
@@ -13,7 +11,7 @@ def main() -> int:
     """Run one verb and return the exit code."""
     if sys.version_info < (3, 11):  # noqa: UP036 - the one place that an older Python reaches
         found = ".".join(str(part) for part in sys.version_info[:3])
-        print(f"StrataGate needs Python 3.11 or newer; this is {found}. Call another python3.")
+        print("StrataGate needs Python 3.11 or newer, this is " + found + ": call another python3.")
         return 2
     if os.name != "posix":
         print("The local stack runs on Linux and macOS. On Windows, use WSL or containers.")

