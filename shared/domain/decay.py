@@ -90,8 +90,10 @@ def suggest_lambda(current_lambda: float, *, current_size: int, new_size: int) -
 
     lambda * new / current, to the nearest 0.05; sizes are turns a block, 1 or more.
     """
-    steps = math.floor(current_lambda * new_size / current_size / _LAMBDA_STEP + 0.5)
-    return round(steps * _LAMBDA_STEP, 2)
+    steps = current_lambda * new_size / current_size / _LAMBDA_STEP
+    whole = math.floor(steps)
+    # Not floor(steps + 0.5): the sum rounds 0.49999999999999994 up.
+    return round((whole + (steps - whole >= 0.5)) * _LAMBDA_STEP, 2)
 
 
 def _named_level(target: object) -> int | None:

@@ -37,7 +37,7 @@ def parse_json(text: str) -> tuple[bool, Any]:
         return False, None
 
 
-def number_text(value: float | bool) -> str:
+def number_text(value: int | float) -> str:
     """Write a number or truth value as JSON does: `true`, `17`, and 2.0 as `2`."""
     if isinstance(value, bool):
         return "true" if value else "false"
