@@ -71,9 +71,7 @@ def quarter(year_number: int, number: int) -> Interval:
 
 def half_year(year_number: int, number: int) -> Interval:
     """Return half 1-2 of a year."""
-    return span(
-        date(year_number, 6 * number - 5, 1), _date(month(year_number, 6 * number).end)
-    )
+    return span(date(year_number, 6 * number - 5, 1), _date(month(year_number, 6 * number).end))
 
 
 def season(year_number: int, name: str) -> Interval:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time
+from datetime import datetime, time
 
 from shared.domain.temporal import arithmetic as cal
-from shared.domain.temporal.rules import Atom, Basis, Context, Grain, Kind
+from shared.domain.temporal.rules import Atom, Context, Grain, Kind
 from shared.domain.temporal.selection import first_day, last_day
-from shared.domain.temporal.values import Interval, Precision
+from shared.domain.temporal.values import Basis, Interval, Precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,7 @@ def combine(found: list[Atom], glue: Glue, ctx: Context) -> list[Atom]:
     return [a for a in atoms if a.kind is Kind.TIME]
 
 
-def _pass(
-    atoms: list[Atom], pattern: re.Pattern[str], joiner: Joiner, ctx: Context
-) -> list[Atom]:
+def _pass(atoms: list[Atom], pattern: re.Pattern[str], joiner: Joiner, ctx: Context) -> list[Atom]:
     out: list[Atom] = []
     for atom in atoms:
         current = atom
@@ -70,6 +68,7 @@ def _nested(left: Atom, right: Atom, _between: str, _ctx: Context) -> Atom | Non
             if grain is outer.grain:
                 return replace(
                     inner,
+                    kind=Kind.TIME,
                     start=left.start,
                     end=right.end,
                     interval=resolve(outer.interval),
@@ -141,8 +140,13 @@ def _spanned(left: Atom, right: Atom, between: str, ctx: Context) -> Atom | None
     basis = left.basis if left.basis is right.basis else Basis.RELATIVE
     if right.basis is Basis.EXPLICIT and left.within:
         basis = Basis.EXPLICIT
-    return replace(merged, interval=joined(opened, right.interval), basis=basis, grain=Grain.OTHER,
-                   note="inverted_range" if _inverted(opened, right.interval) else "")
+    return replace(
+        merged,
+        interval=joined(opened, right.interval),
+        basis=basis,
+        grain=Grain.OTHER,
+        note="inverted_range" if _inverted(opened, right.interval) else "",
+    )
 
 
 def _year_from(left: Atom, right: Atom) -> Interval | None:
@@ -183,8 +187,3 @@ def _opens_span(before: str, between: str) -> bool:
     if _AND.fullmatch(between):
         return bool(_BETWEEN.search(before))
     return True
-
-
-def as_day(value: date) -> date:
-    """Return the calendar day of a date or a datetime."""
-    return date(value.year, value.month, value.day)

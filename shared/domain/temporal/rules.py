@@ -16,11 +16,12 @@ from shared.domain.temporal.values import Basis, Interval
 
 
 class Kind(StrEnum):
-    """What an atom can do."""
+    """What an atom can do; pending ones count only inside another ("Christmas last year")."""
 
     TIME = "time"
     CLOCK = "clock"
     OFFSET = "offset"
+    PENDING = "pending"
     VETO = "veto"
 
 

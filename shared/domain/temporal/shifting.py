@@ -49,9 +49,7 @@ def by_units(today: date, unit: str, count: float) -> Interval:
 def few(today: date, unit: str, *, ahead: bool) -> Interval:
     """Return five to two units before today, or two to five after it."""
     near, far = (2, 5) if ahead else (-5, -2)
-    return cal.span(
-        first_day(by_units(today, unit, near)), last_day(by_units(today, unit, far))
-    )
+    return cal.span(first_day(by_units(today, unit, near)), last_day(by_units(today, unit, far)))
 
 
 def instant(at: datetime, unit: str, count: float) -> Interval:

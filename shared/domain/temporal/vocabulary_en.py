@@ -22,7 +22,7 @@ NUMBERS = {
     "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13,
     "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
     "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
-    "a couple": 2, "a couple of": 2, "couple": 2, "couple of": 2, "the couple of": 2,
+    "a couple": 2, "a couple of": 2, "couple": 2, "couple of": 2,
 }  # fmt: skip
 ORDINALS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
@@ -38,17 +38,13 @@ SEASONS = {"spring": "spring", "summer": "summer", "autumn": "autumn", "fall": "
 UNITS = {
     "minute": "minute", "min": "minute", "hour": "hour", "hr": "hour", "day": "day",
     "night": "day", "evening": "day", "morning": "day", "week": "week", "wk": "week",
-    "weekend": "weekend", "fortnight": "fortnight", "month": "month", "mo": "month",
+    "weekend": "weekend", "fortnight": "fortnight", "month": "month",
     "quarter": "quarter", "year": "year", "yr": "year", "decade": "decade",
     "summer": "summer", "winter": "winter", "spring": "spring", "fall": "autumn",
     "autumn": "autumn",
 }  # fmt: skip
-BACKWARD = frozenset({"last", "past", "previous", "this past", "this last", "the past",
-                      "the last", "the previous"})  # fmt: skip
-FORWARD = frozenset({"next", "coming", "upcoming", "this coming", "this upcoming",
-                     "the coming", "this next", "the upcoming", "following"})  # fmt: skip
-FEW = (5, 2)
-"""The labelled data's reading of "a few": five to two."""
+BACKWARD = frozenset({"last", "previous", "past", "this past", "this last"})
+FORWARD = frozenset({"next", "coming", "upcoming", "this coming", "this upcoming", "this next"})
 
 
 def one_of(words: object) -> str:
@@ -68,16 +64,16 @@ FESTIVAL = one_of(FESTIVALS)
 TENS = "twenty|thirty|forty|fifty|sixty"
 NUMBER = (
     rf"\d{{1,3}}(?:\.5)?|(?:{TENS})[- ](?:one|two|three|four|five|six|seven|eight|nine)|"
-    rf"{one_of(NUMBERS)}|(?:the\s+)?(?:a\s+|last\s+)?(?:few|several)|half\s+an?"
+    rf"{one_of(NUMBERS)}|(?:a\s+)?(?:few|several)|half\s+an?"
 )
 APPROX = r"(?:about|around|almost|nearly|roughly|approximately|approx\.?|like|some|maybe)"
 OPEN_ENDED = r"(?:over|more\s+than|at\s+least|less\s+than|under|well\s+over)"
 CLOCK_UNIT = r"(?:min(?:ute)?|h(?:ou)?r)s?"
-DATE_UNIT = r"(?:day|night|evening|week|wk|weekend|fortnight|month|mo|quarter|year|yr|decade|summer|winter|spring|autumn|fall)s?"
+DATE_UNIT = r"(?:day|night|evening|week|wk|weekend|fortnight|month|quarter|year|yr|decade|summer|winter|spring|autumn|fall)s?"
 UNIT = rf"(?:{CLOCK_UNIT}|{DATE_UNIT})"
 PART = r"(?:early\s+|late\s+)?(?:morning|afternoon|evening|night|lunchtime|noon)"
-BACK = r"(?:this\s+past|this\s+last|(?:the\s+)?(?:last|past|previous))"
-AHEAD = r"(?:this\s+coming|this\s+upcoming|(?:the\s+)?(?:next|coming|upcoming))"
+BACK = r"(?:this\s+past|this\s+last|last|previous)"
+AHEAD = r"(?:this\s+coming|this\s+upcoming|this\s+next|next|coming|upcoming)"
 EDGE = (
     r"(?:(?:the\s+)?(?:very\s+)?(?:beginning|start|middle|end)\s+of(?:\s+the)?(?=\s)|"
     r"early(?:\s+in(?:\s+the)?)?|late(?:\s+in(?:\s+the)?)?|mid(?:dle)?)"

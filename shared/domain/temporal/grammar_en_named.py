@@ -1,0 +1,267 @@
+"""English holidays, clock times, lasting states, offsets from a date, and vague words."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+from shared.domain.temporal import arithmetic as cal
+from shared.domain.temporal import selection, shifting
+from shared.domain.temporal import vocabulary_en as en
+from shared.domain.temporal.festivals import ENGLISH as FESTIVALS
+from shared.domain.temporal.grammar_en_calendar import yearless
+from shared.domain.temporal.rules import Atom, Context, Grain, Kind, Nest, Rule, Tense
+from shared.domain.temporal.values import Basis, Interval, Precision
+
+_I = re.IGNORECASE
+
+
+def _festival(m: re.Match[str], ctx: Context) -> Atom | None:
+    by_year = FESTIVALS[en.fold(m["name"])]
+    if m["y"]:
+        interval = by_year(int(m["y"]))
+        return Atom(
+            *m.span("x"),
+            interval,
+            grain=Grain.DAY,
+            basis=Basis.EXPLICIT if interval else Basis.UNKNOWN,
+        )
+    atom = yearless(m, ctx, by_year, Grain.DAY, rel=m["rel"] or "")
+    if not m["rel"] and ctx.tense_at(*m.span("x")) is Tense.OPEN:
+        return Atom(atom.start, atom.end, kind=Kind.PENDING, within=atom.within)
+    return atom
+
+
+_PERFECT = re.compile(
+    r"(?:['’]ve|\bhave|\bhas|\bhaven['’]?t|\bhasn['’]?t|['’]s\s+been|\bbeen)\b[^.!?;\n]*$", _I
+)
+_STILL = re.compile(r"\s+(?:now|already|and\s+counting|strong)\b", _I)
+
+
+def _lasting(m: re.Match[str], ctx: Context) -> Atom | None:
+    """Read "have had it for three years" as the calendar unit in which it began."""
+    clause = ctx.text[max(0, m.start() - 120) : m.start()]
+    still = _STILL.match(ctx.text, m.end())
+    perfect = _PERFECT.search(clause)
+    if not still and not (perfect and (m["for"] or clause.rstrip().endswith("been"))):
+        return None
+    count, unit = en.number(m["n"]), en.unit(m["unit"])
+    if count is None or unit in ("minute", "hour", "weekend") or unit in cal.SEASON_START:
+        return Atom(*m.span("x"), basis=Basis.UNKNOWN, ongoing=True)
+    began = shifting.by_units(ctx.today, unit, -count)
+    return Atom(*m.span("x"), began, ongoing=True)
+
+
+def _clock(m: re.Match[str], _ctx: Context) -> Atom | None:
+    if m["name"]:
+        hour = 12 if m["name"].lower() in ("noon", "midday") else 0
+        return Atom(*m.span("x"), kind=Kind.CLOCK, clock=(hour, 0))
+    hour, minute = int(m["h"]), int(m["min"] or 0)
+    half = (m["half"] or "").lower().replace(".", "")
+    if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
+        return None
+    if half:
+        hour = hour % 12 + (12 if half.startswith("p") else 0)
+    elif not (m["min"] or m["oclock"] or m["at"]):
+        return None
+    known = bool(half) or hour > 12 or hour == 0
+    part = en.fold(m["part"] or "")
+    return Atom(*m.span("x"), kind=Kind.CLOCK, clock=(hour, minute), half_known=known, part=part)
+
+
+def _offset(m: re.Match[str], _ctx: Context) -> Atom | None:
+    """Read "the week before", "two days after", "the weekend of": to be applied to a date."""
+    side, word = m["side"].lower(), m["unit"].lower()
+    way = 1 if side in ("after", "following", "from") else -1
+    if word in en.WEEKDAYS:
+        return _offset_atom(
+            m, _weekday_beside(en.WEEKDAYS[word], 0 if side == "of" else way), Grain.DAY
+        )
+    unit = en.unit(word)
+    count = en.number(m["n"] or "one")
+    if unit in ("minute", "hour") or unit in cal.SEASON_START or count is None:
+        return None
+    grain = shifting.GRAINS[unit]
+    if side == "of":
+        if m["n"] or unit not in ("week", "weekend"):
+            return None
+        return _offset_atom(m, lambda i: shifting.by_units(selection.first_day(i), unit, 0), grain)
+    return _offset_atom(m, _units_beside(unit, way * count), grain)
+
+
+def _offset_atom(m: re.Match[str], apply: Nest, grain: Grain) -> Atom:
+    return Atom(*m.span("x"), kind=Kind.OFFSET, apply=apply, grain=grain)
+
+
+def _units_beside(unit: str, count: float) -> Nest:
+    def apply(anchor: Interval) -> Interval:
+        if unit == "day" and count > 0:
+            return shifting.by_units(selection.last_day(anchor), unit, count)
+        return shifting.by_units(selection.first_day(anchor), unit, count)
+
+    return apply
+
+
+def _weekday_beside(weekday: int, way: int) -> Nest:
+    def apply(anchor: Interval) -> Interval:
+        if way < 0:
+            return cal.day(selection.weekday_before(selection.first_day(anchor), weekday))
+        if way > 0:
+            return cal.day(selection.weekday_after(selection.last_day(anchor), weekday))
+        return cal.day(selection.weekday_of_week(selection.first_day(anchor), weekday))
+
+    return apply
+
+
+def _ordinal_of(m: re.Match[str], _ctx: Context) -> Atom | None:
+    """Read "the first week of", "the last Friday in": a part of the month or year named next."""
+    nth, word = en.ORDINALS[en.fold(m["nth"])], m["unit"].lower()
+    if word not in en.WEEKDAYS and en.unit(word) not in ("day", "week", "weekend", "month"):
+        return None
+    grain = Grain.DAY if word in en.WEEKDAYS or word == "day" else Grain.OTHER
+    return _offset_atom(m, _nth_in(word, nth), grain)
+
+
+def _nth_in(word: str, nth: int) -> Nest:
+    def apply(outer: Interval) -> Interval | None:
+        first, last = selection.first_day(outer), selection.last_day(outer)
+        if outer.precision not in (Precision.MONTH, Precision.YEAR):
+            return None
+        if word == "month":
+            if outer.precision is not Precision.YEAR or nth > 12:
+                return None
+            return cal.month(first.year, nth if nth > 0 else 12)
+        found = _nth_day(word, nth, first, last)
+        if found is None or not first <= found <= last:
+            return None
+        if word == "weekend":
+            return cal.weekend_of(found)
+        if word == "week":
+            begin = found if nth > 0 else last - timedelta(days=6)
+            return cal.span(begin, min(begin + timedelta(days=6), last))
+        return cal.day(found)
+
+    return apply
+
+
+def _nth_day(word: str, nth: int, first: date, last: date) -> date | None:
+    """Return the nth day, weekday or Saturday of a stretch; weeks begin on days 1, 8, 15 ..."""
+    step = 1 if word == "day" else 7
+    wanted = en.WEEKDAYS.get(word, 5 if word == "weekend" else -1)
+    if nth < 0:
+        return last - timedelta(days=(last.weekday() - wanted) % 7 if wanted >= 0 else 0)
+    shift = (wanted - first.weekday()) % 7 if wanted >= 0 else 0
+    return first + timedelta(days=shift + step * (nth - 1))
+
+
+def _unknown(m: re.Match[str], _ctx: Context) -> Atom:
+    return Atom(*m.span("x"), basis=Basis.UNKNOWN)
+
+
+def _veto(m: re.Match[str], _ctx: Context) -> Atom:
+    return Atom(*m.span(), kind=Kind.VETO)
+
+
+_NOT_NOUN = (
+    r"(?!['’]?s?\s+(?:trees?|part(?:y|ies)|dinners?|gifts?|presents?|cards?|lights?|songs?|"
+    r"decorations?|music|movies?|costumes?|cookies?|carols?|sweaters?|markets?|shopping|spirit|"
+    r"eggs?|bunny|season|break|vacation|holidays?|themed|vibes?|candy|ornaments?|island|stor(?:y|ies))\b)"
+)
+_UNIT_OR_DAY = rf"{en.DATE_UNIT}|{en.WEEKDAY}"
+_PARTS = r"morning|afternoon|evening|night"
+
+RULES = (
+    Rule(
+        re.compile(
+            rf"\b(?P<x>(?:(?P<rel>{en.BACK}|{en.AHEAD}|this)\s+)?(?P<name>{en.FESTIVAL})(?:,?\s+(?:of\s+)?"
+            rf"(?P<y>(?:19|20)\d{{2}}))?)\b{_NOT_NOUN}",
+            _I,
+        ),
+        frozenset(w.split()[0].split("'")[0].split("-")[0].rstrip(".") for w in FESTIVALS),
+        _festival,
+    ),
+    Rule(
+        re.compile(
+            rf"\b(?P<x>(?P<for>for\s+)?(?:(?:about|around|almost|nearly|roughly|over|the\s+last|the\s+past)\s+)?"
+            rf"(?<![\w.$-])(?P<n>{en.NUMBER})\s+(?P<unit>{en.DATE_UNIT}))\b(?!\s+(?:ago|old|back|later|from|before|after|of)\b)",
+            _I,
+        ),
+        frozenset({"for", "been", "now", "already", "strong", "counting"}),
+        _lasting,
+    ),
+    Rule(
+        re.compile(
+            r"(?<![\w.:/$-])(?P<x>(?:(?P<at>at|@)\s+(?:around\s+|about\s+)?)?(?:(?P<name>noon|midnight|midday)\b|"
+            r"(?P<h>\d{1,2})(?::(?P<min>\d{2})(?::\d{2})?)?(?:\s*(?P<half>[ap]\.?m\b\.?)|(?P<oclock>\s*o['’]clock)\b)?"
+            rf"(?![\w:/%]|\.\d|\s*(?:%|percent|years?|months?|weeks?|days?|hours?|km|miles?))(?:\s+(?:in\s+the|at)\s+(?P<part>{_PARTS})\b)?))",
+            _I,
+        ),
+        frozenset(),
+        _clock,
+    ),
+    Rule(
+        re.compile(
+            rf"\b(?P<x>(?:(?:the|that)\s+|(?P<n>{en.NUMBER})\s+)(?P<unit>{_UNIT_OR_DAY})\s+"
+            r"(?P<side>before|after|prior\s+to|following|from|of))\b",
+            _I,
+        ),
+        frozenset({"before", "after", "prior", "following", "from", "of"}),
+        _offset,
+    ),
+    Rule(
+        re.compile(
+            rf"\b(?P<x>(?:the\s+)?(?P<nth>{en.ORDINAL})\s+(?P<unit>day|week|weekend|month|{en.WEEKDAY})\s+(?:of|in))\b",
+            _I,
+        ),
+        frozenset({"of", "in"}),
+        _ordinal_of,
+    ),
+    Rule(
+        re.compile(
+            r"\b(?P<x>recently|lately|someday|some\s+day|one\s+of\s+these\s+days|sometime(?:\s+soon)?|"
+            r"(?:very\s+|pretty\s+)?soon|eventually|"
+            r"(?:quite\s+)?a\s+(?:long\s+)?(?:while|time)\s+(?:ago|back)|(?:some|long)\s+time\s+ago|long\s+ago|ages\s+ago|"
+            r"(?:many\s+|some\s+|a\s+number\s+of\s+)?(?:days|weeks|months|years|decades)\s+(?:ago|back)|"
+            r"back\s+in\s+the\s+day|in\s+the\s+(?:near\s+)?(?:future|past)|the\s+other\s+(?:week|month|year))\b",
+            _I,
+        ),
+        frozenset(
+            {
+                "recently",
+                "lately",
+                "someday",
+                "some",
+                "one",
+                "sometime",
+                "soon",
+                "eventually",
+                "ago",
+                "back",
+                "in",
+                "other",
+            }
+        ),
+        _unknown,
+    ),
+    Rule(
+        re.compile(
+            r"\b(?:every|each|most|all|any|on)\s+(?:other\s+)?(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|"
+            r"sundays?|weekends?|week|month|year|days?|morning|evening|night|summers?|winters?|springs?|christmas|halloween)"
+            r"(?:\s+(?:morning|afternoon|evening|night)s?)?(?<=[s])\b"
+            r"|\b(?:every|each|most|any)\s+(?:single\s+|other\s+)?\w+(?:\s+(?:morning|afternoon|evening|night)s?)?\b"
+            rf"|\b(?:the|that|a)\s+(?:next|following|previous|same|very\s+next)\s+(?:{en.DATE_UNIT}|morning|afternoon|{en.WEEKDAY})\b"
+            r"|\bone\s+day\b|\bthese\s+days\b|\bnext\s+time\b|\blast\s+time\b|\bsecond\s+nature\b",
+            _I,
+        ),
+        frozenset(),
+        _veto,
+    ),
+    Rule(
+        re.compile(
+            rf"\b(?:{en.WEEKDAY})\s+(?:mornings|afternoons|evenings|nights)\b|\b(?:{en.NUMBER})\s+(?:{en.DATE_UNIT})\s+(?:later|earlier|before\s+that|after\s+that)\b",
+            _I,
+        ),
+        frozenset(),
+        _veto,
+    ),
+)

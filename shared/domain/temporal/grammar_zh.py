@@ -1,0 +1,290 @@
+"""Chinese expressions beside the mention: days, weeks, weekdays, months, years, ago, later."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from shared.domain.temporal import arithmetic as cal
+from shared.domain.temporal import shifting
+from shared.domain.temporal import vocabulary_zh as zh
+from shared.domain.temporal.rules import Atom, Context, Grain, Kind, Nest, Rule, Tense
+from shared.domain.temporal.selection import (
+    first_day,
+    weekday_after,
+    weekday_before,
+    weekday_of_week,
+)
+from shared.domain.temporal.values import Basis
+
+
+def _day_word(m: re.Match[str], ctx: Context) -> Atom:
+    shift = zh.DAY_WORDS[m["word"]]
+    part = zh.PARTS.get(m["part"] or m["short"] or "", "")
+    day = ctx.today + timedelta(days=shift)
+    within: tuple[tuple[Grain, Nest], ...] = ()
+    if m["word"] == "今" and not part:
+        within = ((Grain.YEAR, lambda y: cal.day(day.replace(year=first_day(y).year))),)
+    return Atom(m.start(), m.end(), cal.day(day), grain=Grain.DAY, part=part, within=within)
+
+
+def _week(m: re.Match[str], ctx: Context) -> Atom:
+    """Read 上周, 下周三, 这个周末: by ISO weeks, as Chinese counts them."""
+    week = shifting.by_units(ctx.today, "week", zh.RELATIONS[m["rel"]])
+    monday = first_day(week)
+    if m["end"]:
+        return Atom(m.start(), m.end(), cal.weekend_of(monday), grain=Grain.WEEKEND)
+    if m["day"] and _is_weekday(m, ctx.text):
+        day = cal.day(weekday_of_week(monday, zh.WEEKDAYS[m["day"]]))
+        part = zh.PARTS.get(m["part"] or "", "")
+        return Atom(m.start(), m.end(), day, grain=Grain.DAY, part=part)
+    end = m.start("day") if m["day"] else m.end()
+    return Atom(m.start(), end, week, grain=Grain.WEEK)
+
+
+_COUNTED = re.compile(r"个|次|位|名|件|家|些|张|条|本(?!周|月)|款|场|篇|组|台|份|遍")
+_ADVERB = re.compile(r"直|起|定|般|样|共|边|切|同|下(?!午)|旦|再")
+
+
+def _is_weekday(m: re.Match[str], text: str) -> bool:
+    """Tell 上周三 (a weekday) from 上周三个人 (last week, three people) and 上周一直."""
+    after = m.end("day")
+    day = m["day"]
+    if m["part"]:
+        return True
+    if day in "日天":
+        return text[after : after + 1] not in ("本", "语", "常", "子", "气", "文", "元")
+    if day.isdigit() and text[after : after + 1].isdigit():
+        return False
+    if _COUNTED.match(text, after):
+        return False
+    return not (day == "一" and _ADVERB.match(text, after))
+
+
+def _bare_weekday(m: re.Match[str], ctx: Context) -> Atom | None:
+    if m["day"] and not _is_weekday(m, ctx.text):
+        return None
+    tense = ctx.tense_at(m.start(), m.end())
+    interval = None
+    if m["day"] is None:
+        return _bare_weekend(m, ctx, tense)
+    weekday = zh.WEEKDAYS[m["day"]]
+    if tense is Tense.PAST:
+        interval = cal.day(weekday_before(ctx.today, weekday))
+    elif tense is Tense.FUTURE:
+        interval = cal.day(weekday_after(ctx.today, weekday))
+    return Atom(
+        m.start(),
+        m.end(),
+        interval,
+        grain=Grain.DAY,
+        basis=Basis.RELATIVE if interval else Basis.UNKNOWN,
+        within=((Grain.WEEK, lambda week: cal.day(weekday_of_week(first_day(week), weekday))),),
+        part=zh.PARTS.get(m["part"] or "", ""),
+    )
+
+
+def _bare_weekend(m: re.Match[str], ctx: Context, tense: Tense) -> Atom:
+    """Read 周末 alone: the last one in a past clause, else the one of this week."""
+    if tense is Tense.OPEN:
+        return Atom(m.start(), m.end(), basis=Basis.UNKNOWN)
+    weekend = shifting.weekend(ctx.today, -1 if tense is Tense.PAST else 0)
+    return Atom(m.start(), m.end(), weekend, grain=Grain.WEEKEND)
+
+
+def _month(m: re.Match[str], ctx: Context) -> Atom:
+    whole = shifting.by_units(ctx.today, "month", zh.RELATIONS[m["rel"]])
+    if m["edge"]:
+        return Atom(m.start(), m.end(), cal.part_of(whole, zh.EDGES[m["edge"]]))
+    return Atom(m.start(), m.end(), whole, grain=Grain.MONTH)
+
+
+def _month_edge(m: re.Match[str], ctx: Context) -> Atom:
+    """Read 月初, 月中, 月底 alone as parts of the current month."""
+    return Atom(m.start(), m.end(), cal.part_of(cal.month_of(ctx.today), zh.EDGES[m["edge"]]))
+
+
+def _year(m: re.Match[str], ctx: Context) -> Atom:
+    whole = cal.year(ctx.today.year + zh.YEAR_WORDS[m["word"]])
+    return Atom(m.start(), m.end(), whole, grain=Grain.YEAR)
+
+
+def _year_edge(m: re.Match[str], ctx: Context) -> Atom:
+    """Read 年初 and 年底: of the year said just before, else of the current one."""
+    part = zh.EDGES[m["edge"]]
+    return Atom(
+        m.start(),
+        m.end(),
+        cal.part_of(cal.year(ctx.today.year), part),
+        within=((Grain.YEAR, lambda whole: cal.part_of(whole, part)),),
+    )
+
+
+def _counted(m: re.Match[str], ctx: Context) -> Atom | None:
+    way = -1 if m["way"] else 1
+    count, unit = zh.number(m["n"]), zh.UNITS[m["unit"]]
+    if m["over"] or m["over2"]:
+        return Atom(m.start(), m.end(), basis=Basis.UNKNOWN)
+    clock = unit in ("minute", "hour")
+    if count is None:
+        if clock or m["n"] not in ("几", "好几", "数", "若干"):
+            return Atom(m.start(), m.end(), basis=Basis.UNKNOWN)
+        return Atom(m.start(), m.end(), shifting.few(ctx.today, unit, ahead=way > 0))
+    total = way * (count + 0.5 if m["half"] or m["half2"] else count)
+    if clock:
+        return Atom(m.start(), m.end(), shifting.instant(ctx.at, unit, total))
+    if m["about"] and unit == "year" and total in (1, -1):
+        return Atom(m.start(), m.end(), shifting.around_month(ctx.today, 12 * way))
+    grain = shifting.GRAINS[unit] if total == int(total) else Grain.OTHER
+    return Atom(m.start(), m.end(), shifting.by_units(ctx.today, unit, total), grain=grain)
+
+
+def _few_days(m: re.Match[str], ctx: Context) -> Atom:
+    """Read 前几天 as "a few days ago" and 过几天 as "in a few days"."""
+    if m["two"]:
+        yesterday = ctx.today - timedelta(days=1)
+        return Atom(m.start(), m.end(), cal.span(yesterday - timedelta(days=1), yesterday))
+    unit = zh.UNITS[m["unit"]]
+    return Atom(m.start(), m.end(), shifting.few(ctx.today, unit, ahead=bool(m["ahead"])))
+
+
+def _rolling(m: re.Match[str], ctx: Context) -> Atom:
+    """Read 过去三年 and 未来两周: the stretch up to today, or from tomorrow on."""
+    count, unit = zh.number(m["n"]), zh.UNITS[m["unit"]]
+    if count is None or count < 1 or unit in ("minute", "hour", "weekend"):
+        return Atom(m.start(), m.end(), basis=Basis.UNKNOWN)
+    way = 1 if m["ahead"] else -1
+    interval = shifting.rolling(ctx.today, unit, way * round(count))
+    return Atom(m.start(), m.end(), interval, ongoing=way < 0)
+
+
+def _lasting(m: re.Match[str], ctx: Context) -> Atom:
+    """Read 学了三年了 and 三年来 as the calendar unit in which it began."""
+    count, unit = zh.number(m["n"]), zh.UNITS[m["unit"]]
+    if count is None or unit in ("minute", "hour", "weekend"):
+        return Atom(*m.span("x"), basis=Basis.UNKNOWN, ongoing=True)
+    began = shifting.by_units(ctx.today, unit, -(count + 0.5 if m["half"] else count))
+    return Atom(*m.span("x"), began, ongoing=True)
+
+
+def _unknown(m: re.Match[str], _ctx: Context) -> Atom:
+    return Atom(m.start(), m.end(), basis=Basis.UNKNOWN)
+
+
+def veto(m: re.Match[str], _ctx: Context) -> Atom:
+    """Claim words that only look like a time, so that nothing shorter is read in them."""
+    return Atom(m.start(), m.end(), kind=Kind.VETO)
+
+
+_REL = r"(?P<rel>上上|下下|上一|下一|这一|上|这|本|下)"
+_UNIT = r"(?P<unit>分钟|小时|钟头|季度|星期|礼拜|周末|年|月|周|天|日|分)"
+_WEEK = r"(?:周|星期|礼拜)"
+# A part of day before a clock time belongs to that clock: 下周一 + 下午三点.
+_NO_CLOCK = r"(?!\s*[\d一二两三四五六七八九十]{1,3}[点时:：])"
+_PART = rf"(?:的?(?P<part>{zh.PART}){_NO_CLOCK})?"
+_NOT_PAST = r"(?![端锋途沿缀夕锋例提辈妻夫景])"
+_NOT_LATER = r"(?![端台勤悔盾院宫卫代辈裔缀])"
+_COUNTED_UNITS = (
+    rf"(?P<about>大约|大概|差不多|将近|快|约)?(?<![第\d.零〇一二三四五六七八九十百])(?P<n>{zh.COUNT})(?P<over>多|来)?个?(?P<half>半)?"
+    rf"{_UNIT}(?P<half2>半)?(?P<over2>多)?(?:左右)?"
+)
+
+RULES = (
+    Rule(
+        re.compile(
+            r"(?<![以之从目面提当先最往随背雨然])(?P<word>大前|大后|前|昨|今|明|后)"
+            rf"(?:[天日儿](?!津|性|堂|使|文|涯|空|敌|窗|天|才[华能子]){_PART}|(?P<short>[早晚晨夜])(?![年辈期点报餐饭安]))"
+            r"(?<![前后]日)(?!气(?!温))"
+        ),
+        frozenset("前昨今明后"),
+        _day_word,
+    ),
+    Rule(
+        re.compile(
+            rf"(?<!以){_REL}个?{_WEEK}(?:(?P<end>末)|(?P<day>[一二三四五六日天1-7]){_PART})?(?![边期长刊年])"
+        ),
+        frozenset("周期拜"),
+        _week,
+    ),
+    Rule(
+        re.compile(
+            rf"(?<![上下这本每一二两三四五六七八九十几数各整半个单双隔多\d])(?:{_WEEK}(?P<day>[一二三四五六日]|(?<=[期拜])天)|周末(?![愉快版]))"
+            rf"{_PART}"
+        ),
+        frozenset("周期拜"),
+        _bare_weekday,
+    ),
+    Rule(
+        re.compile(rf"{_REL}个?月(?P<edge>{zh.EDGE})?(?![饼亮球光季经台])"),
+        frozenset("月"),
+        _month,
+    ),
+    Rule(
+        re.compile(
+            r"(?<![\d一二三四五六七八九十个上下这本每正腊岁满])月(?P<edge>初|中旬|上旬|下旬|底|末|中)(?![一二三四五六七八九十国华])"
+        ),
+        frozenset("月"),
+        _month_edge,
+    ),
+    Rule(
+        re.compile(
+            rf"(?<![以之目面提最往然战业婚饭\d])(?P<word>{zh.YEAR_WORD})(?![代薪轻龄纪级会货夜糕味画])"
+        ),
+        frozenset("年"),
+        _year,
+    ),
+    Rule(
+        re.compile(r"年(?P<edge>初|中|底|末|尾)(?![一二三四五六七八九十级国])"),
+        frozenset("年"),
+        _year_edge,
+    ),
+    Rule(
+        re.compile(
+            rf"{_COUNTED_UNITS}(?:(?:之|以)?(?P<way>前){_NOT_PAST}(?!后)|(?:之|以|过)?后{_NOT_LATER})"
+        ),
+        frozenset("前后"),
+        _counted,
+    ),
+    Rule(
+        re.compile(
+            r"(?:前(?:几|些|(?P<two>两))个?|(?P<ahead>过几个?|再过几个?))(?P<unit>天|日|周|星期|个?月|年)(?![后以之前])"
+        ),
+        frozenset("前过"),
+        _few_days,
+    ),
+    Rule(
+        re.compile(
+            rf"(?:(?P<ahead>未来|接下来|今后)|过去|最近|近)(?:的)?(?P<n>{zh.COUNT})个?{_UNIT}(?:[里内间来])?"
+        ),
+        frozenset("未接今过最近"),
+        _rolling,
+    ),
+    Rule(
+        re.compile(
+            rf"(?P<x>(?<![第\d.零〇一二三四五六七八九十百])(?P<n>{zh.COUNT})个?(?P<half>半)?{_UNIT}(?:多)?)(?:了(?=[，。！？,.!?；\s]|$)|(?:以)?来(?![自了到]))"
+        ),
+        frozenset("了来"),
+        _lasting,
+    ),
+    Rule(
+        re.compile(r"刚刚|刚才|方才"),
+        frozenset("刚方"),
+        _unknown,
+    ),
+    Rule(
+        re.compile(
+            r"以前|从前|最近|近来|近期|前阵子|前段时间|前一阵子?|前些日子|前些时候|这几[天年]|这两[天年]|这段时间|不久前|不久之前|很久以前|"
+            r"好久以前|多年前|很多年前|以后|将来|有空(?:的时候)?|改天|哪天|有一天|回头|过段时间|过一阵子?|过些[天日]子?|不久后|早晚|迟早|暑假|寒假|(?<![\d一二两三四五六七八九十百几半数多])年[前后](?!端)"
+        ),
+        frozenset("以从最近前这不很好多将有改哪回过早迟暑寒年"),
+        _unknown,
+    ),
+    Rule(
+        re.compile(
+            r"一天到晚|三天两头|半天|十分(?!钟)|一时|整天|每天|天天|每[个一]?(?:周|星期|礼拜|月|年)[一二三四五六日天末]?|第[一二三四五六七八九十\d]+[天周年月]|"
+            r"有朝一日|今非昔比|前天津|昨日重现|明日之[星子后]|今日头条|今天津|后天性|先天后天|发明天才|说明天气|此前|目前|之前|之后|随后|当天|当年|那年|那天|前后|以前年"
+        ),
+        frozenset(),
+        veto,
+    ),
+)
