@@ -53,6 +53,22 @@ class Decision:
     proposed: str | None = None
     rejected_event_ids: tuple[str, ...] = ()
 
+    @property
+    def adds_event(self) -> bool:
+        """Tell whether an event is made; MERGE and SUPERSEDE both replace their targets."""
+        return self.action is not ImportAction.IGNORE
+
+    @property
+    def supersedes(self) -> tuple[str, ...]:
+        """Return the events that the new one replaces."""
+        is_replacing = self.action in (ImportAction.MERGE, ImportAction.SUPERSEDE)
+        return self.existing_event_ids if is_replacing else ()
+
+    @property
+    def conflicts_with(self) -> tuple[str, ...]:
+        """Return the events that the new one contradicts."""
+        return self.existing_event_ids if self.action is ImportAction.CONFLICT else ()
+
 
 def settle_repeated(
     candidates: Sequence[Candidate], existing: Mapping[str, str]
@@ -91,7 +107,8 @@ def normalise_decision(
     legal = tuple(one for one in named if one in matches)
     illegal = tuple(one for one in named if one not in matches)
     confidence = confidence_of(fields.get("confidence"))
-    reason = fields.optional_text("reason", limit=_REASON)
+    said = fields.get("reason")
+    reason = said.strip()[:_REASON] or None if isinstance(said, str) else None
     sure = UNSURE if confidence is None else confidence
     if action in _NEEDS_TARGET and not legal:
         action, sure, reason = ImportAction.IGNORE, UNSURE, _NO_LEGAL_TARGET

@@ -10,6 +10,8 @@ from shared.domain.event_types import event_type_of, temporal_shape
 from shared.domain.events import fingerprint
 from shared.domain.external_memory import Candidate, CandidateTime
 from shared.domain.external_memory_parse import UnreadableImport, parse_external_memory
+from tests.golden import lifecycle_adapter, lifecycle_overruled
+from tests.golden.comparing import Difference, differences
 
 Adapter = Callable[[Any, Mapping[str, Any]], Any]
 
@@ -67,32 +69,38 @@ def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {_CAMEL.get(key, key): value for key, value in fields.items() if value is not None}
 
 
-def compare_import_parse(expected: Any, actual: Any) -> bool:
+def compare_import_parse(expected: Any, actual: Any) -> list[Difference]:
     """Compare parse results; a parser's own words, and a long list's middle, are not compared."""
-    if not expected["ok"]:
-        same = not actual["ok"] and expected["errorType"] == actual["errorType"]
-        head, placeholder, _ = expected["message"].partition("<parser message>")
-        said = actual.get("message", "")
-        return same and (said.startswith(head) if placeholder else said == head)
-    counted = expected["candidates"]
-    if isinstance(counted, dict):
+    return differences(*_comparable(expected, actual))
+
+
+def _comparable(expected: Any, actual: Any) -> tuple[Any, Any]:
+    head, placeholder, _ = expected.get("message", "").partition("<parser message>")
+    if placeholder and actual.get("message", "").startswith(head):
+        actual = {**actual, "message": expected["message"]}
+    if isinstance(expected.get("candidates"), dict) and actual["ok"]:
         titles = [one["title"] for one in actual["candidates"]]
-        found = {"count": len(titles), "first": titles[0], "last": titles[-1]}
-        return actual["ok"] and found == counted and actual["reason"] == expected["reason"]
-    return bool(expected == actual)
+        told = {"count": len(titles), "first": titles[0], "last": titles[-1]}
+        actual = {**actual, "candidates": told}
+    return expected, actual
 
 
 ADAPTERS: dict[str, Adapter] = {
     "fingerprint": answer_fingerprint,
     "temporal": answer_temporal,
     "import_parse": answer_import_parse,
+    "lifecycle": lifecycle_adapter.answer,
 }
 
-COMPARE: dict[str, Callable[[Any, Any], bool]] = {"import_parse": compare_import_parse}
+COMPARE: dict[str, Callable[[Any, Any], list[Difference]]] = {
+    "import_parse": compare_import_parse,
+    "lifecycle": lifecycle_overruled.compare,
+}
 
 # The decision that overrules what a vector says, by (file, case, JSON path; "$" is all of it).
 OVERRULED: dict[tuple[str, str, str], str] = {
     ("import_parse", "prose before json fails", "$"): "D47",  # leading prose is tolerated
     ("import_parse", "duplicate keys last wins", "$"): "D47",  # duplicate keys are malformed
     ("temporal", "eventType con structor", "$"): "D13",  # a plain table, no inherited members
+    **lifecycle_overruled.overruled(),
 }
