@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ARRAY, Double, Text, bindparam, text
+from sqlalchemy import ARRAY, DateTime, Double, Row, Select, Text, bindparam, column, select, text
 
 from shared.store.database import ReadTx
 from shared.store.search_index import DocumentKind
@@ -59,14 +60,22 @@ _BM25 = text(
     CROSS JOIN corpus
     WHERE :any_thread OR d.thread_id = ANY(:threads)
     GROUP BY d.document_id, d.thread_id, d.at
-    ORDER BY score DESC, d.at DESC, d.document_id
-    LIMIT :limit
     """
 ).bindparams(
     bindparam("terms", type_=ARRAY(Text)),
     bindparam("weights", type_=ARRAY(Double)),
     bindparam("threads", type_=ARRAY(Text)),
 )
+
+HITS = _BM25.columns(
+    column("document_id", Text),
+    column("thread_id", Text),
+    column("at", DateTime(timezone=True)),
+    column("terms", ARRAY(Text)),
+    column("score", Double),
+).subquery("hit")
+"""Every document that holds a term of the query, unordered, to be joined and narrowed; its
+parameters are `bm25_parameters`. Narrowing before the limit is what keeps filters exact."""
 
 
 def bm25_search(
@@ -85,22 +94,38 @@ def bm25_search(
     """
     if not terms:
         return []
-    rows = tx.connection.execute(
-        _BM25,
-        {
-            "tenant_id": tx.tenant_id,
-            "namespace": namespace,
-            "kind": kind.value,
-            "terms": list(terms),
-            "weights": list(terms.values()),
-            "any_thread": threads is None,
-            "threads": list(threads or ()),
-            "k1": K1,
-            "b": B,
-            "limit": limit,
-        },
-    )
-    return [
-        Hit(row.document_id, row.thread_id, row.at, float(row.score), tuple(row.terms))
-        for row in rows
-    ]
+    statement = best_first(select(HITS)).limit(limit)
+    parameters = bm25_parameters(tx, namespace, kind, terms=terms, threads=threads)
+    return [hit_of(row) for row in tx.connection.execute(statement, parameters)]
+
+
+def best_first(statement: Select[Any]) -> Select[Any]:
+    """Order a statement over HITS: best score, then the later one, then by id."""
+    return statement.order_by(HITS.c.score.desc(), HITS.c.at.desc(), HITS.c.document_id)
+
+
+def bm25_parameters(
+    tx: ReadTx,
+    namespace: str,
+    kind: DocumentKind,
+    *,
+    terms: Mapping[str, float],
+    threads: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Return what a statement over HITS is executed with."""
+    return {
+        "tenant_id": tx.tenant_id,
+        "namespace": namespace,
+        "kind": kind.value,
+        "terms": list(terms),
+        "weights": list(terms.values()),
+        "any_thread": threads is None,
+        "threads": list(threads or ()),
+        "k1": K1,
+        "b": B,
+    }
+
+
+def hit_of(row: Row[Any]) -> Hit:
+    """Read one row of HITS."""
+    return Hit(row.document_id, row.thread_id, row.at, float(row.score), tuple(row.terms))
