@@ -1,0 +1,105 @@
+"""What readers need of blocks beside their rows: members, progress, neighbours of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, func, or_, select, tuple_
+
+from shared.domain.jobs import LIVE_STATES, JobKind
+from shared.store.database import ReadTx
+from shared.store.messages import StoredMessage, messages_by_id
+from shared.store.tables import block_states, blocks, jobs, messages, threads
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One message's place in its thread."""
+
+    turn_sequence: int
+    turn_id: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How many blocks are not processed yet, and since when the oldest waits."""
+
+    blocks: int
+    oldest_sealed_at: datetime | None
+
+
+def members_of_thread(tx: ReadTx, namespace: str, thread_id: str) -> list[Member]:
+    """Return every message's place in the thread, in order, without its text."""
+    rows = tx.connection.execute(
+        select(messages.c.turn_sequence, messages.c.turn_id, messages.c.message_id)
+        .where(
+            messages.c.tenant_id == tx.tenant_id,
+            messages.c.namespace == namespace,
+            messages.c.thread_id == thread_id,
+        )
+        .order_by(messages.c.turn_sequence, messages.c.position)
+    )
+    return [Member(row.turn_sequence, row.turn_id, row.message_id) for row in rows]
+
+
+def backlog(tx: ReadTx, namespace: str, *, for_graph: bool = False) -> Backlog:
+    """Return the blocks whose events (or, `for_graph`, whose graph) are not derived yet.
+
+    A failed block counts: what it holds is no more findable than a pending one's.
+    """
+    state = block_states.c
+    waiting: ColumnElement[bool] = state.status == "pending"
+    if for_graph:
+        projecting = select(jobs.c.subject).where(
+            jobs.c.tenant_id == tx.tenant_id,
+            jobs.c.namespace == namespace,
+            jobs.c.kind == JobKind.PROJECT.value,
+            jobs.c.state.in_([s.value for s in LIVE_STATES]),
+        )
+        waiting = or_(waiting, state.block_id.in_(projecting))
+    row = tx.connection.execute(
+        select(func.count().label("blocks"), func.min(blocks.c.created_at).label("oldest"))
+        .select_from(blocks)
+        .join(
+            block_states,
+            and_(state.tenant_id == blocks.c.tenant_id, state.block_id == blocks.c.block_id),
+        )
+        .where(blocks.c.tenant_id == tx.tenant_id, blocks.c.namespace == namespace, waiting)
+    ).one()
+    return Backlog(row.blocks, row.oldest)
+
+
+def messages_around(
+    tx: ReadTx, namespace: str, places: Collection[tuple[str, int]]
+) -> dict[str, list[StoredMessage]]:
+    """Return, by stored thread, the messages of the turns at and beside each (thread, turn)."""
+    if not places:
+        return {}
+    wanted = {(thread, turn + step) for thread, turn in places for step in (-1, 0, 1)}
+    rows = tx.connection.execute(
+        select(messages.c.message_id, messages.c.thread_id)
+        .where(
+            messages.c.tenant_id == tx.tenant_id,
+            messages.c.namespace == namespace,
+            tuple_(messages.c.thread_id, messages.c.turn_sequence).in_(sorted(wanted)),
+        )
+        .order_by(messages.c.thread_id, messages.c.turn_sequence, messages.c.position)
+    ).all()
+    loaded = messages_by_id(tx, [row.message_id for row in rows])
+    grouped: dict[str, list[StoredMessage]] = {}
+    for row in rows:
+        grouped.setdefault(row.thread_id, []).append(loaded[row.message_id])
+    return grouped
+
+
+def open_tail_turns(tx: ReadTx, namespace: str, thread_id: str | None = None) -> int:
+    """Return how many turns stand in the open tail of a thread, or of all threads."""
+    statement = select(
+        func.coalesce(func.sum(threads.c.turn_count - threads.c.sealed_turn_count), 0)
+    ).where(threads.c.tenant_id == tx.tenant_id, threads.c.namespace == namespace)
+    if thread_id is not None:
+        statement = statement.where(threads.c.thread_id == thread_id)
+    return int(tx.connection.execute(statement).scalar_one())
