@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from enum import StrEnum
 from typing import Any
 
 from shared.domain.event_types import event_type_of, temporal_shape
@@ -66,7 +67,11 @@ def _time_json(time: CandidateTime) -> dict[str, Any]:
 
 
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {_CAMEL.get(key, key): value for key, value in fields.items() if value is not None}
+    return {_CAMEL.get(key, key): _plain(item) for key, item in fields.items() if item is not None}
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, StrEnum) else value
 
 
 def compare_import_parse(expected: Any, actual: Any) -> list[Difference]:
