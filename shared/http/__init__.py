@@ -1,0 +1,1 @@
+"""The HTTP edge that every service stands on: one application shape, one form of error."""

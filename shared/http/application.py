@@ -1,0 +1,137 @@
+"""One shape for every application: guarded bodies, problem documents, health once, OpenAPI.
+
+Services hand in their routers; a deployment may hand in those of several and gets one document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+
+from shared.clock import Clock, SystemClock
+from shared.domain.tenancy import Caller
+from shared.errors import NotFound, StrataGateError
+from shared.http import health
+from shared.http.body_guard import BodyGuard
+from shared.http.problems import (
+    Problem,
+    on_http_error,
+    on_validation_error,
+    problem_response,
+    request_id_of,
+)
+from shared.http.request_edge import RequestEdge
+from shared.logs import configure_logs_once, get_logger
+from shared.settings import Settings
+from shared.store.audit import AuditEntry, record
+from shared.store.database import Database, QueueDatabase
+
+_log = get_logger("http")
+_ERRORS = {
+    401: "No valid key.",
+    403: "The key lacks the permission.",
+    404: "No such thing for this tenant.",
+    409: "Contradicts what is recorded.",
+    413: "The body is over its limit.",
+    422: "A value breaks a rule; `errors` names it.",
+    503: "A part is away; waiting helps.",
+}
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+
+def build_app(
+    settings: Settings,
+    title: str,
+    routers: Sequence[APIRouter],
+    *,
+    clock: Clock | None = None,
+    lifespans: Sequence[Lifespan] = (),
+) -> FastAPI:
+    """Return an application that serves `routers` and, once, health, metrics and version.
+
+    `app.state` holds `settings`, `clock`, `database` and `queue_database`. `lifespans` are
+    entered at start, after the database is there, and left at the end.
+    """
+    configure_logs_once(settings.log_format, settings.log_level)
+    app = FastAPI(
+        title=title,
+        version=health.release(),
+        lifespan=_lifespan(lifespans),
+        middleware=[
+            Middleware(RequestEdge),
+            Middleware(BodyGuard, limit_bytes=settings.body_limit_bytes),
+        ],
+        exception_handlers={
+            StrataGateError: _on_error,
+            RequestValidationError: on_validation_error,
+            HTTPException: on_http_error,
+        },
+        responses={
+            status: {"model": Problem, "description": text} for status, text in _ERRORS.items()
+        },
+        generate_unique_id_function=_operation_id,
+        strict_content_type=False,
+    )
+    app.state.settings = settings
+    app.state.clock = clock or SystemClock()
+    app.state.database = Database(settings)
+    app.state.queue_database = QueueDatabase(settings)
+    for router in (*routers, health.router):
+        app.include_router(router)
+    return app
+
+
+def _lifespan(lifespans: Sequence[Lifespan]) -> Lifespan:
+    @asynccontextmanager
+    async def run(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            stack.callback(app.state.queue_database.close)
+            stack.callback(app.state.database.close)
+            for lifespan in lifespans:
+                await stack.enter_async_context(lifespan(app))
+            yield
+
+    return run
+
+
+async def _on_error(request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, StrataGateError):
+        raise error
+    caller: Caller | None = getattr(request.state, "caller", None)
+    if isinstance(error, NotFound) and caller is not None and request.path_params:
+        await run_in_threadpool(_audit_not_found, request, caller)
+    return problem_response(error, request_id_of(request))
+
+
+def _audit_not_found(request: Request, caller: Caller) -> None:
+    """Keep who asked for what is not theirs: guessing at ids leaves a trail (of that tenant)."""
+    asked = {name: str(value)[:200] for name, value in request.path_params.items()}
+    entry = AuditEntry(
+        action="not_found",
+        key_id=caller.key_id,
+        detail={
+            "method": request.method,
+            "route": getattr(request.scope.get("route"), "path", ""),
+            "asked": asked,
+            "request_id": request_id_of(request),
+        },
+    )
+    database: Database = request.app.state.database
+    try:
+        with database.write(caller.tenant_id) as tx:
+            record(tx, entry)
+    except StrataGateError as failure:
+        _log.warning("audit_lost", code=failure.code, action="not_found")
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name

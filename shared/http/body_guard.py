@@ -1,0 +1,95 @@
+"""Bodies are read whole, bounded and checked before any route sees them."""
+
+from __future__ import annotations
+
+from anyio import to_thread
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shared.errors import StrataGateError, TooLarge
+from shared.http import strict_json
+from shared.http.problems import problem_response
+
+ITEM_BY_ITEM = "/batch"
+"""How paths end whose body is a list that their route checks item by item."""
+
+_IN_THREAD_BYTES = 65_536
+_WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+class ClientGone(Exception):
+    """The client hung up before its request was whole; nothing was done."""
+
+
+class BodyGuard:
+    """Refuses bodies over `limit_bytes` (413) and JSON that cannot be stored safely (422)."""
+
+    def __init__(self, app: ASGIApp, limit_bytes: int) -> None:
+        self.app = app
+        self.limit_bytes = limit_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or scope["method"] not in _WRITING:
+            await self.app(scope, receive, send)
+            return
+        try:
+            body = await self._read(scope, receive)
+            if body and _is_json(scope):
+                await _check(body)
+        except StrataGateError as error:
+            request_id = scope["state"]["request_id"]
+            await problem_response(error, request_id)(scope, receive, send)
+            return
+        except ClientGone:
+            return
+        await self.app(scope, _replay(body, receive), send)
+
+    async def _read(self, scope: Scope, receive: Receive) -> bytes:
+        if int(_header(scope, b"content-length") or 0) > self.limit_bytes:
+            raise self._too_large()
+        parts: list[bytes] = []
+        size, more = 0, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGone
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > self.limit_bytes:
+                raise self._too_large()
+            more = message.get("more_body", False)
+        return b"".join(parts)
+
+    def _too_large(self) -> TooLarge:
+        return TooLarge(f"a body may have {self.limit_bytes} bytes; send it in parts")
+
+
+async def _check(body: bytes) -> None:
+    text = strict_json.decode(body)
+    if len(body) > _IN_THREAD_BYTES:
+        await to_thread.run_sync(strict_json.parse, text)
+    else:
+        strict_json.parse(text)
+
+
+def _is_json(scope: Scope) -> bool:
+    kind = (_header(scope, b"content-type") or b"application/json").partition(b";")[0].strip()
+    is_json = kind.lower() == b"application/json" or kind.lower().endswith(b"+json")
+    return is_json and not scope["path"].endswith(ITEM_BY_ITEM)
+
+
+def _header(scope: Scope, name: bytes) -> bytes | None:
+    found: bytes | None = next((value for key, value in scope["headers"] if key == name), None)
+    if name == b"content-length" and found is not None and not found.isdigit():
+        return None
+    return found
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Hand the body over once more; then whatever comes, such as the client going away."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return again
