@@ -31,7 +31,8 @@ _NAME_LENGTH = 200
 _QUOTE_LENGTH = 1000
 _ABOUT_USER = re.compile(r"\b(?:the\s+)?user\b|用户", re.IGNORECASE)
 _TASTE = re.compile(
-    r"\b(?:lov|lik|prefer|ador|enjoy|hat|dislik|favou?r|want|believ|fond)\w*|喜欢|偏好|爱|讨厌|想要",
+    r"\buser\b(?:\s+\w+){0,2}\s+(?:loves?|likes?|prefers?|adores?|enjoys?|hates?|dislikes?"
+    r"|favou?rs?|is fond)\b|用户.{0,4}(?:喜欢|偏好|热爱|讨厌|不喜欢)",
     re.IGNORECASE,
 )
 
