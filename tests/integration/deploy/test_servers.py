@@ -1,0 +1,65 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deploy.bootstrap import ROOT
+from deploy.local.postgres import find_postgres
+from tests.support import servers
+
+ASK = (
+    "import os; from tests.support import servers as s; s.begin_run();"
+    "print(s.test_postgres_url()); print(s.database_server().source)"
+)
+CRASH = ASK + "; os.kill(os.getpid(), 9)"
+
+
+@pytest.fixture
+def environment():
+    """The environment of a run of its own, in a folder that no other run clears."""
+    with servers.short_folder() as folder:
+        yield _environment(folder)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("STRATA")}
+    return kept | {"PYTHONPATH": str(ROOT), servers.FOLDER_VARIABLE: str(folder)}
+
+
+def run(script: str, environment) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-u", "-c", script],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_an_address_in_the_environment_is_used_and_named(environment):
+    given = {servers.DATABASE_VARIABLE: "postgresql://example.invalid/x"}
+    done = run(ASK + "; print(s.header())", environment | given)
+    assert done.stdout.startswith("postgresql://example.invalid/x\nenvironment\n")
+    assert f"database: environment ({servers.DATABASE_VARIABLE})" in done.stdout
+
+
+def test_all_processes_of_a_run_get_the_same_server():
+    first, second = servers.database_server(), servers.database_server()
+    assert first == second
+    assert servers.test_postgres_url() == first.url
+
+
+def test_a_crashed_runs_server_is_cleared_by_the_next_run(environment):
+    crashed = run(CRASH, environment)
+    assert crashed.returncode == -9
+    (left,) = Path(environment[servers.FOLDER_VARIABLE]).glob("run-*/")
+    server = find_postgres(left / "postgres")
+    assert server is not None
+    assert server.url.startswith(crashed.stdout.splitlines()[0].rsplit("/", 1)[0])
+    after = run("from tests.support import servers as s; s.begin_run(); s.end_run()", environment)
+    assert after.returncode == 0, after.stderr
+    assert not left.exists()
+    assert not server.is_ready()
