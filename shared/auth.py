@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
 from shared.domain.tenancy import Caller, Permission
 from shared.errors import Forbidden, NotFound, Unauthorized
-from shared.store.database import Database
-from shared.store.keys import SECRET_PREFIX, find_caller
+from shared.store.database import Database, WriteTx
+from shared.store.keys import SECRET_PREFIX, KeyRow, create_key, find_caller
 
 _SCHEMES = frozenset({"bearer", "token", "api-key"})
 _LONGEST_KEY = 200
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    """A new key; `key` is its secret text, shown this once and never again."""
+
+    key: str
+    row: KeyRow
+
+    @property
+    def key_id(self) -> str:
+        """The id by which the key is listed and revoked."""
+        return self.row.key_id
+
+
+def issue_key(
+    tx: WriteTx,
+    *,
+    label: str,
+    permissions: Collection[Permission],
+    namespaces: Collection[str] | None = None,
+    expires_at: datetime | None = None,
+) -> IssuedKey:
+    """Make a key of the transaction's tenant; `namespaces` None reaches all of them."""
+    row, secret = create_key(
+        tx, label, permissions=permissions, namespaces=namespaces, expires_at=expires_at
+    )
+    return IssuedKey(secret, row)
 
 
 def authenticate(database: Database, authorization: str | None) -> Caller:

@@ -7,7 +7,7 @@ two requests with one receipt store once and a crash between them leaves nothing
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,22 @@ def answer(tx: WriteTx, receipt: Receipt, content: Mapping[str, Any]) -> None:
     tx.connection.execute(
         update(request_receipts).where(*_is(tx, receipt)).values(answer=dict(content))
     )
+
+
+def once(
+    tx: WriteTx, receipt: Receipt | None, act: Callable[[], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Do `act` unless its receipt was answered before; return the answer with `duplicate`.
+
+    Without a receipt the act is done. Raises Conflict (`receipt_conflict`) as `claim` does.
+    """
+    known = None if receipt is None else claim(tx, receipt)
+    if known is not None:
+        return known
+    content = {**act(), "duplicate": False}
+    if receipt is not None:
+        answer(tx, receipt, content)
+    return content
 
 
 def _first_answer(tx: WriteTx, receipt: Receipt) -> dict[str, Any]:
