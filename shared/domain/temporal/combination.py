@@ -65,7 +65,9 @@ def _nested(left: Atom, right: Atom, _between: str, _ctx: Context) -> Atom | Non
         if outer.interval is None or outer.kind is not Kind.TIME:
             continue
         for grain, resolve in inner.within:
-            if grain is outer.grain:
+            if grain is outer.grain and not (
+                grain is Grain.DAY and resolve(outer.interval) is None
+            ):
                 return replace(
                     inner,
                     kind=Kind.TIME,

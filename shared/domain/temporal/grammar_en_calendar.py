@@ -113,6 +113,9 @@ def _doubtful(m: re.Match[str], ctx: Context, led: str | None) -> bool:
     """Tell whether a month's name may be a verb, a person or another short word here."""
     word = m["month"]
     said = word.lower()
+    only_led = m["lead"] and not (m["rel"] or m["edge"])
+    if only_led and said in _PEOPLE and not _leads_a_month(m, ctx.text):
+        return True
     if not led:
         return said in _PEOPLE or len(said) < 5 or word.islower()
     if said in ("may", "march", "mar") and word.islower():
@@ -120,6 +123,20 @@ def _doubtful(m: re.Match[str], ctx: Context, led: str | None) -> bool:
     if len(said) < 5 and said not in ("may", "june", "july") and word.islower():
         return en.fold(led) not in ("in", "last", "next", "since", "early", "late")
     return said == "may" and _VERB_NEXT.match(ctx.text, m.end("month")) is not None
+
+
+_SPAN_BEFORE = re.compile(rf"\b{en.MONTH}\b[\w ,.]{{0,8}}$", _I)
+_SPAN_AFTER = re.compile(r"[\s,]*\d{0,4}\s+(?:to|until|till|through|on|onwards?)\b", _I)
+
+
+def _leads_a_month(m: re.Match[str], text: str) -> bool:
+    """Tell "from June to August" and "in June" from "a gift from June" and "and June"."""
+    lead = en.fold(m["lead"])
+    if lead in ("and", "to", "through"):
+        return _SPAN_BEFORE.search(text, max(0, m.start() - 20), m.start()) is not None
+    if lead in ("from", "for", "after", "of"):
+        return _SPAN_AFTER.match(text, m.end()) is not None or lead == "of"
+    return True
 
 
 _THINGS = re.compile(
@@ -211,7 +228,10 @@ _DAY = (
     + ")"
 )
 _COMMA_YEAR = rf"(?:,?\s+(?:of\s+)?(?P<y>{_YEAR})\b(?![:/-]))?"
-_LEAD = r"in|since|by|until|till|during|from|of|around|back\s+in|for|through|between|to|and|before|after"
+_LEAD = (
+    r"in|since|by|until|till|during|from|of|around|back\s+in|for|through|between|to|and|"
+    r"before|after"
+)
 _ON = r"on|by|since|until|till|from|before|after|around"
 _DAY_ENDS = (
     r"(?=\s*(?:[.,;!?)\n]|$)|\s+(?:of|at|for|with|and|to|in|i|we|he|she|they|it|you|because|so|"
@@ -222,7 +242,7 @@ RULES = (
     Rule(
         re.compile(
             rf"(?<![\w.:/$£€-])(?P<x>{_DAY}(?:\s+(?:day\s+)?of)?[\s-]+(?P<month>{en.MONTH})\b\.?"
-            rf"(?:[,-]?\s*(?:of\s+)?(?P<y>{_YEAR})\\b(?![:/-]))?)",
+            rf"(?:[,-]?\s*(?:of\s+)?(?P<y>{_YEAR})\b(?![:/-]))?)",
             _I,
         ),
         frozenset(en.MONTHS),

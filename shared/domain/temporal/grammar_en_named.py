@@ -35,6 +35,7 @@ def _festival(m: re.Match[str], ctx: Context) -> Atom | None:
 _PERFECT = re.compile(
     r"(?:['’]ve|\bhave|\bhas|\bhaven['’]?t|\bhasn['’]?t|['’]s\s+been|\bbeen)\b[^.!?;\n]*$", _I
 )
+_BEEN = re.compile(r"\bbeen(?:\s+\w+){0,2}\s*$", _I)
 _STILL = re.compile(r"\s+(?:now|already|and\s+counting|strong)\b", _I)
 
 
@@ -43,7 +44,7 @@ def _lasting(m: re.Match[str], ctx: Context) -> Atom | None:
     clause = ctx.text[max(0, m.start() - 120) : m.start()]
     still = _STILL.match(ctx.text, m.end())
     perfect = _PERFECT.search(clause)
-    if not still and not (perfect and (m["for"] or clause.rstrip().endswith("been"))):
+    if not still and not (perfect and (m["for"] or _BEEN.search(clause))):
         return None
     count, unit = en.number(m["n"]), en.unit(m["unit"])
     if count is None or unit in ("minute", "hour", "weekend") or unit in cal.SEASON_START:
@@ -86,15 +87,17 @@ def _offset(m: re.Match[str], _ctx: Context) -> Atom | None:
         if m["n"] or unit not in ("week", "weekend"):
             return None
         return _offset_atom(m, lambda i: shifting.by_units(selection.first_day(i), unit, 0), grain)
-    return _offset_atom(m, _units_beside(unit, way * count), grain)
+    return _offset_atom(m, _units_beside(unit, way * count, exact=side == "from"), grain)
 
 
 def _offset_atom(m: re.Match[str], apply: Nest, grain: Grain) -> Atom:
     return Atom(*m.span("x"), kind=Kind.OFFSET, apply=apply, grain=grain)
 
 
-def _units_beside(unit: str, count: float) -> Nest:
+def _units_beside(unit: str, count: float, *, exact: bool) -> Nest:
     def apply(anchor: Interval) -> Interval:
+        if exact and unit == "week" and anchor.precision is Precision.DAY:
+            return cal.day(selection.first_day(anchor) + timedelta(weeks=int(count)))
         if unit == "day" and count > 0:
             return shifting.by_units(selection.last_day(anchor), unit, count)
         return shifting.by_units(selection.first_day(anchor), unit, count)
@@ -201,7 +204,7 @@ RULES = (
     ),
     Rule(
         re.compile(
-            rf"\b(?P<x>(?:(?:the|that)\s+|(?P<n>{en.NUMBER})\s+)(?P<unit>{_UNIT_OR_DAY})\s+"
+            rf"\b(?P<x>(?:(?:the|that)\s+|(?P<n>{en.NUMBER})\s+|(?=week(?:end)?\s+of))(?P<unit>{_UNIT_OR_DAY})\s+"
             r"(?P<side>before|after|prior\s+to|following|from|of))\b",
             _I,
         ),

@@ -110,6 +110,8 @@ def _weekday(m: re.Match[str], ctx: Context) -> Atom | None:
 def _bare_weekday(m: re.Match[str], ctx: Context, weekday: int) -> Atom:
     """Send a bare weekday where its clause looks; without a tense it has no date."""
     tense = ctx.tense_at(*m.span("x"))
+    if tense is Tense.OPEN and _DEADLINE.search(ctx.text, max(0, m.start() - 6), m.start("x")):
+        tense = Tense.FUTURE
     interval = None
     if tense is Tense.PAST:
         interval = cal.day(weekday_before(ctx.today, weekday))
@@ -120,20 +122,33 @@ def _bare_weekday(m: re.Match[str], ctx: Context, weekday: int) -> Atom:
         interval,
         grain=Grain.DAY,
         basis=Basis.RELATIVE if interval else Basis.UNKNOWN,
-        within=((Grain.WEEK, lambda week: cal.day(weekday_of_week(first_day(week), weekday))),),
+        within=(
+            (Grain.WEEK, lambda week: cal.day(weekday_of_week(first_day(week), weekday))),
+            (Grain.DAY, lambda day: day if first_day(day).weekday() == weekday else None),
+        ),
         part=part_of_day(m["part"]),
     )
+
+
+def _weekdays_ago(m: re.Match[str], ctx: Context) -> Atom | None:
+    """Read "three Fridays ago"."""
+    count = en.number(m["n"])
+    if count is None or count != int(count) or count < 1:
+        return None
+    last = weekday_before(ctx.today, en.WEEKDAYS[m["weekday"].lower()])
+    return Atom(*m.span("x"), cal.day(last - timedelta(weeks=int(count) - 1)), grain=Grain.DAY)
 
 
 def _weekday_number(word: str, rel: str) -> int | None:
     """Return the weekday; short forms need a leading word, and a capital where they are words."""
     said = word.lower()
-    if len(said) < 6:
-        if not rel or (said in ("sun", "sat", "mon", "wed") and not word[0].isupper()):
-            return None
+    a_word = said in ("sun", "sat", "mon", "wed") and not word[0].isupper()
+    if len(said) < 6 and (not rel or a_word):
+        return None
     return en.WEEKDAYS[said]
 
 
+_DEADLINE = re.compile(r"\bby\s+$", _I)
 _NOT_EVERY = (
     r"(?<!every )(?<!each )(?<!most )(?<!any )(?<!some )(?<!all )(?<!per )(?<!black )(?<!good )"
 )
@@ -192,5 +207,12 @@ RULES = (
         ),
         frozenset(en.WEEKDAYS),
         _weekday,
+    ),
+    Rule(
+        re.compile(
+            rf"(?<![\w.$-])(?P<x>(?P<n>{en.NUMBER})\s+(?P<weekday>{en.WEEKDAY})s?\s+ago)\b", _I
+        ),
+        frozenset({"ago"}),
+        _weekdays_ago,
     ),
 )

@@ -9,6 +9,7 @@ from shared.domain.temporal import arithmetic as cal
 from shared.domain.temporal import shifting
 from shared.domain.temporal import vocabulary_en as en
 from shared.domain.temporal.rules import Atom, Context, Grain, Kind, Rule, Tense
+from shared.domain.temporal.values import Basis
 
 _I = re.IGNORECASE
 _DAY_WORDS = {
@@ -23,7 +24,6 @@ _TITLE_LEAD = re.compile(r"\b(?:The|Of|Until|USA)$")
 _NO_PLAN = re.compile(
     r"\b(?:can|could|per|every|once|twice|times|best|first|worst|longest)\b[^.!?;]*$", _I
 )
-from shared.domain.temporal.values import Basis
 
 
 def _day_word(m: re.Match[str], ctx: Context) -> Atom:
@@ -39,6 +39,8 @@ def _is_a_name(m: re.Match[str], text: str) -> bool:
     if start > 0 and end < len(text) and _QUOTES.get(text[start - 1]) == text[end]:
         return True
     word = m["word"]
+    if re.search(r"\b(?:After|Before)\b", word):
+        return True
     if not word[0].isupper() or word.isupper():
         return False
     before = text[:start].rstrip(" ")

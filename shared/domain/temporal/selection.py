@@ -18,14 +18,19 @@ _FAR = 240
 """Days beyond which the current year's date is less likely than its neighbour's."""
 
 
+def as_date(value: date) -> date:
+    """Return the calendar day of a date or, as its own clock shows it, of a datetime."""
+    return date(value.year, value.month, value.day)
+
+
 def first_day(interval: Interval) -> date:
     """Return the first calendar day of an interval."""
-    return _as_date(interval.start)
+    return as_date(interval.start)
 
 
 def last_day(interval: Interval) -> date:
     """Return the last calendar day of an interval; its first, when the end was lost."""
-    return _as_date(interval.end if interval.end is not None else interval.start)
+    return as_date(interval.end if interval.end is not None else interval.start)
 
 
 def latest_before(by_year: ByYear, today: date) -> Interval | None:
@@ -94,7 +99,3 @@ def _ends(by_year: ByYear, today: date) -> date:
     if now is not None and first_day(now) <= today <= last_day(now):
         return first_day(now) - timedelta(days=1)
     return today
-
-
-def _as_date(value: date) -> date:
-    return date(value.year, value.month, value.day)

@@ -69,7 +69,10 @@ NUMBER = (
 APPROX = r"(?:about|around|almost|nearly|roughly|approximately|approx\.?|like|some|maybe)"
 OPEN_ENDED = r"(?:over|more\s+than|at\s+least|less\s+than|under|well\s+over)"
 CLOCK_UNIT = r"(?:min(?:ute)?|h(?:ou)?r)s?"
-DATE_UNIT = r"(?:day|night|evening|week|wk|weekend|fortnight|month|quarter|year|yr|decade|summer|winter|spring|autumn|fall)s?"
+DATE_UNIT = (
+    r"(?:day|night|evening|week|wk|weekend|fortnight|month|quarter|year|yr|decade|summer|"
+    r"winter|spring|autumn|fall)s?"
+)
 UNIT = rf"(?:{CLOCK_UNIT}|{DATE_UNIT})"
 PART = r"(?:early\s+|late\s+)?(?:morning|afternoon|evening|night|lunchtime|noon)"
 BACK = r"(?:this\s+past|this\s+last|last|previous)"
