@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import json
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,6 @@ from deploy.local.services import stratagate
 
 TENANT = "local"
 _PERMISSIONS = "ingest,read,use,curate,erase,admin"
-_KEY = re.compile(r"\bsg_[A-Za-z0-9_\-.]+")
 _LIMIT_S = 120
 
 
@@ -27,32 +26,24 @@ def ensure_key(folder: InstanceFolder, environment: Mapping[str, str]) -> str:
     """Return the key of this folder's tenant, made on the first start and kept in its file."""
     if folder.key_file.exists():
         return folder.key_file.read_text(encoding="ascii").strip()
-    _create_tenant(folder, environment)
-    words = ("key", "create", "--tenant", TENANT, "--permissions", _PERMISSIONS)
-    found = _KEY.search(_command(words, folder, environment))
-    if found is None:
-        raise ServerFailed("`stratagate key create` printed no key.")
-    write_private(folder.key_file, found.group() + "\n")
-    return found.group()
+    words = ("key", "create", "--tenant", _ensure_tenant(folder, environment))
+    words += ("--label", "local stack", "--permissions", _PERMISSIONS, "--json")
+    key = str(json.loads(_command(words, folder, environment))["key"])
+    write_private(folder.key_file, key + "\n")
+    return key
 
 
-def _create_tenant(folder: InstanceFolder, environment: Mapping[str, str]) -> None:
-    """A start that was cut before the key was kept has made the tenant already."""
-    done = _run(("tenant", "create", TENANT), folder, environment)
-    if done.returncode != 0 and "exist" not in (done.stdout + done.stderr):
-        raise ServerFailed(f"`stratagate tenant create {TENANT}` failed.\n{_end(done)}")
+def _ensure_tenant(folder: InstanceFolder, environment: Mapping[str, str]) -> str:
+    """Return the tenant's id; a start that was cut before its key was kept has made it already."""
+    listed = _command(("tenant", "list", "--json"), folder, environment)
+    for tenant in map(json.loads, listed.splitlines()):
+        if tenant["name"] == TENANT:
+            return str(tenant["tenant_id"])
+    made = _command(("tenant", "create", TENANT, "--json"), folder, environment)
+    return str(json.loads(made)["tenant_id"])
 
 
 def _command(words: tuple[str, ...], folder: InstanceFolder, environment: Mapping[str, str]) -> str:
-    done = _run(words, folder, environment)
-    if done.returncode != 0:
-        raise ServerFailed(f"`stratagate {' '.join(words)}` failed.\n{_end(done)}")
-    return done.stdout
-
-
-def _run(
-    words: tuple[str, ...], folder: InstanceFolder, environment: Mapping[str, str]
-) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         stratagate(*words),
         cwd=Path(__file__).resolve().parents[2],
@@ -67,8 +58,7 @@ def _run(
     with (folder.logs / "commands.log").open("a", encoding="utf-8") as log:
         # Standard output stays out: that of `key create` is the key itself.
         log.write(f"stratagate {' '.join(words)}: {done.returncode}\n{done.stderr}")
-    return done
-
-
-def _end(done: subprocess.CompletedProcess[str]) -> str:
-    return log_tail("its output", (done.stdout + done.stderr).splitlines())
+    if done.returncode != 0:
+        output = log_tail("its output", (done.stdout + done.stderr).splitlines())
+        raise ServerFailed(f"`stratagate {' '.join(words)}` failed. {output}")
+    return done.stdout

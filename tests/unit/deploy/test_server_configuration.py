@@ -4,7 +4,6 @@ import pytest
 
 from deploy.local import postgres_home
 from deploy.local.faults import ServerFailed
-from deploy.local.first_key import _KEY
 from deploy.local.postgres_conf import render, settings
 from deploy.local.services import Addresses, service_specs
 from deploy.local.valkey import configuration
@@ -92,7 +91,3 @@ def test_a_worker_serves_every_queue_and_gives_back_what_it_cannot_finish():
 
 def test_without_flower_there_is_no_flower():
     assert "flower" not in _specs(Addresses(8080, 8080, 0))
-
-
-def test_the_key_is_found_in_what_the_command_prints():
-    assert _KEY.search('{"key": "sg_aB3-_x.Y", "id": "key_1"}').group() == "sg_aB3-_x.Y"
