@@ -67,9 +67,16 @@ def test_the_top_level_holds_what_it_should_and_nothing_beside() -> None:
     assert present - allowed == set()
 
 
+LONGER_DOCSTRINGS = {
+    "shared/errors.py": "draws the whole tree of errors",
+    "workers/models/scripted.py": "documents the format of the script file",
+}
+
+
 @pytest.mark.parametrize("package", PACKAGES[:4])
 def test_every_module_says_what_it_is_in_six_lines(package: str) -> None:
     for path in (ROOT / package).rglob("*.py"):
         docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
         assert docstring, path
-        assert len(docstring.splitlines()) <= 6, path
+        if str(path.relative_to(ROOT)) not in LONGER_DOCSTRINGS:
+            assert len(docstring.splitlines()) <= 6, path
