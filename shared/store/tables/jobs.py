@@ -115,4 +115,12 @@ model_calls = Table(
     Column("detail", JSONB),
     created_at(),
     Index("ix_model_calls_namespace", "tenant_id", "namespace", "created_at"),
+    # Few rows keep their reply, so that forgetting the old ones stays cheap.
+    Index(
+        "ix_model_calls_replies",
+        "tenant_id",
+        "namespace",
+        "created_at",
+        postgresql_where=text("detail IS NOT NULL"),
+    ),
 )

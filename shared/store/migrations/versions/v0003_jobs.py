@@ -87,12 +87,16 @@ _INDEXES = (
         ('available', 'running', 'retryable')
     """,
     "CREATE INDEX ix_model_calls_namespace ON model_calls (tenant_id, namespace, created_at)",
+    """
+    CREATE INDEX ix_model_calls_replies ON model_calls (tenant_id, namespace, created_at) WHERE
+        detail IS NOT NULL
+    """,
 )
 
 # What the app role may do with each table, and nothing more.
 _PRIVILEGES = {
     "jobs": "SELECT, INSERT, UPDATE, DELETE",
-    "model_calls": "SELECT, INSERT",
+    "model_calls": "SELECT, INSERT, UPDATE (outcome, detail)",
 }
 
 

@@ -1,0 +1,29 @@
+"""Let one derivation of a kind store at a time per namespace, without locking any row.
+
+A row lock on the namespace would make incoming turns wait, which count on that row.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import text
+
+from shared.store.database import WriteTx
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:subject, 0))")
+
+
+def lock_extraction(tx: WriteTx, namespace: str) -> None:
+    """Wait for other extractions of the namespace; held until the commit.
+
+    Two blocks that say the same at once would else both find no event to add a source to (D15).
+    """
+    tx.connection.execute(_LOCK, {"subject": f"extract:{tx.tenant_id}:{namespace}"})
+
+
+def await_projection(tx: WriteTx, namespace: str) -> None:
+    """Wait for other projections of the namespace; held until the commit.
+
+    The same lock as `lock_projection`, which also counts the revision and is therefore called
+    at the end, when the namespace's row is locked shortest.
+    """
+    tx.connection.execute(_LOCK, {"subject": f"project:{tx.tenant_id}:{namespace}"})

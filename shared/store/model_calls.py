@@ -1,0 +1,159 @@
+"""Every call of a model: what it cost, how it ended, and for a while what it said (D50).
+
+A row is written as soon as a call's cost is known and outlives its job, so that spend is never
+lost. Of replies that were taken only the latest few per namespace keep their text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import RowMapping, func, insert, null, select, update
+
+from shared.store.database import ReadTx, WriteTx
+from shared.store.tables import model_calls
+
+KEPT_REPLIES: Final = 5
+"""How many taken replies of a namespace keep their text; failed ones keep theirs."""
+
+_TAKEN = ("accepted", "partial")
+
+
+@dataclass(frozen=True, slots=True)
+class NewCall:
+    """One call of one attempt; `outcome` is `replied` until its reply has been read."""
+
+    job_id: str
+    attempt: int
+    namespace: str
+    kind: str
+    model: str
+    prompt_version: str
+    outcome: str
+    input_tokens: int
+    output_tokens: int
+    duration_ms: int
+    reply: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """A call whose text is still there, for administrators."""
+
+    job_id: str
+    attempt: int
+    call: int
+    kind: str
+    model: str
+    prompt_version: str
+    outcome: str
+    input_tokens: int
+    output_tokens: int
+    duration_ms: int
+    reply: str
+    created_at: datetime
+
+
+def record_call(tx: WriteTx, call: NewCall) -> int:
+    """Write one call and return its number within the attempt.
+
+    Numbers go on where an attempt was given back and is made again.
+    """
+    of_attempt = (
+        model_calls.c.tenant_id == tx.tenant_id,
+        model_calls.c.job_id == call.job_id,
+        model_calls.c.attempt == call.attempt,
+    )
+    last = select(func.coalesce(func.max(model_calls.c.call), 0)).where(*of_attempt)
+    number: int = tx.connection.execute(last).scalar_one() + 1
+    tx.connection.execute(
+        insert(model_calls).values(
+            tenant_id=tx.tenant_id,
+            job_id=call.job_id,
+            attempt=call.attempt,
+            call=number,
+            namespace=call.namespace,
+            kind=call.kind,
+            model=call.model,
+            prompt_version=call.prompt_version,
+            outcome=call.outcome,
+            input_tokens=call.input_tokens,
+            output_tokens=call.output_tokens,
+            duration_ms=call.duration_ms,
+            detail=null() if call.reply is None else {"reply": call.reply},
+        )
+    )
+    return number
+
+
+def settle_calls(tx: WriteTx, job_id: str, attempt: int, outcomes: Mapping[int, str]) -> None:
+    """Write how the calls of an attempt ended, by their numbers."""
+    for number, outcome in sorted(outcomes.items()):
+        tx.connection.execute(
+            update(model_calls)
+            .where(
+                model_calls.c.tenant_id == tx.tenant_id,
+                model_calls.c.job_id == job_id,
+                model_calls.c.attempt == attempt,
+                model_calls.c.call == number,
+            )
+            .values(outcome=outcome)
+        )
+
+
+def drop_old_replies(tx: WriteTx, namespace: str) -> None:
+    """Forget the text of taken replies but the latest few of the namespace."""
+    of_namespace = (
+        model_calls.c.tenant_id == tx.tenant_id,
+        model_calls.c.namespace == namespace,
+        model_calls.c.detail.is_not(None),
+        model_calls.c.outcome.in_(_TAKEN),
+    )
+    oldest_kept = (
+        select(model_calls.c.created_at)
+        .where(*of_namespace)
+        .order_by(model_calls.c.created_at.desc())
+        .offset(KEPT_REPLIES - 1)
+        .limit(1)
+        .scalar_subquery()
+    )
+    tx.connection.execute(
+        update(model_calls)
+        .where(*of_namespace, model_calls.c.created_at < oldest_kept)
+        .values(detail=null())
+    )
+
+
+def list_replies(tx: ReadTx, namespace: str, *, limit: int = 50) -> list[StoredReply]:
+    """Return the calls of a namespace whose text is kept, newest first."""
+    statement = (
+        select(model_calls)
+        .where(
+            model_calls.c.tenant_id == tx.tenant_id,
+            model_calls.c.namespace == namespace,
+            model_calls.c.detail.is_not(None),
+        )
+        .order_by(model_calls.c.created_at.desc(), model_calls.c.job_id, model_calls.c.call.desc())
+        .limit(limit)
+    )
+    return [_stored(row._mapping) for row in tx.connection.execute(statement)]
+
+
+def tokens_spent(tx: ReadTx, namespace: str, *, since: datetime) -> int:
+    """Return the tokens, in and out, that calls for a namespace have cost since an instant."""
+    statement = select(
+        func.coalesce(func.sum(model_calls.c.input_tokens + model_calls.c.output_tokens), 0)
+    ).where(
+        model_calls.c.tenant_id == tx.tenant_id,
+        model_calls.c.namespace == namespace,
+        model_calls.c.created_at >= since,
+    )
+    return int(tx.connection.execute(statement).scalar_one())
+
+
+def _stored(row: RowMapping) -> StoredReply:
+    names = (field.name for field in fields(StoredReply) if field.name != "reply")
+    return StoredReply(**{name: row[name] for name in names}, reply=row["detail"]["reply"])
