@@ -1,6 +1,8 @@
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shared.domain.events import Criticality, EventType, Quote, Scope
 from shared.domain.extraction import (
@@ -11,6 +13,7 @@ from shared.domain.extraction import (
 from shared.domain.model_json import MalformedReply, read_object
 from shared.domain.turns import Message, Role
 
+MAY_19 = date(2024, 5, 19)
 SAID_AT = datetime(2026, 3, 4, 8, tzinfo=UTC)
 KEYS = ("shouldExtract", "events")
 
@@ -275,3 +278,124 @@ def test_mentioned_at_is_the_cited_messages_time_whatever_the_model_says() -> No
     (draft,) = validate_extraction(reply(claimed), BEES).events
     assert draft.time.mentioned_at == SAID_AT
     assert draft.time.zone == "Asia/Shanghai"
+
+
+POTTERY = context(
+    Message(
+        id="m1u",
+        role=Role.USER,
+        content="Yesterday I finished the pottery course.",
+        occurred_at=datetime(2024, 5, 20, 16, tzinfo=UTC),
+        zone="Europe/Paris",
+    )
+)
+
+
+def pottery(**temporal: object) -> dict[str, object]:
+    return event(
+        title="Pottery course finished",
+        summary="The user finished the pottery course.",
+        quotes=["Yesterday I finished the pottery course"],
+        temporal=temporal,
+    )
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"happenedStart": "2026-08-31", "originalText": "Yesterday", "precision": "day"},
+        {"happenedStart": "2024-05-19", "originalText": "Yesterday"},
+        {"happenedStart": "2024-05-19"},
+        {"originalText": "yesterday"},
+        {},
+    ],
+)
+def test_date_01_the_wording_decides_the_date_whatever_the_model_computed(
+    claim: dict[str, object],
+) -> None:
+    (draft,) = validate_extraction(reply(pottery(**claim)), POTTERY).events
+    assert (draft.time.happened_start, draft.time.happened_end) == (MAY_19, MAY_19)
+    assert (draft.time.precision, draft.time.basis) == ("day", "relative")
+    assert draft.time.status == "occurred"
+    assert (draft.time.original_text or "").lower() == "yesterday"
+    assert draft.time.mentioned_at == datetime(2024, 5, 20, 16, tzinfo=UTC)
+    assert draft.time.zone == "Europe/Paris"
+
+
+@pytest.mark.parametrize("claimed", ["2025-01-01", "2024-02-30", "soon"])
+def test_a_date_that_no_words_give_is_dropped_and_noted(claimed: str) -> None:
+    extraction = validate_extraction(reply(event(temporal={"happenedStart": claimed})), BEES)
+    (draft,) = extraction.events
+    assert draft.time.happened_start is None
+    assert (draft.time.precision, draft.time.basis) == ("unknown", "unknown")
+    assert extraction.notes
+
+
+def test_date_10_an_inverted_range_loses_its_end_and_the_event_survives() -> None:
+    block = context(said("m1u", "The fair runs from 10 to 1 May, 2026."))
+    inverted = event(
+        title="The fair",
+        summary="The fair runs in May.",
+        quotes=["10 to 1 May"],
+        temporal={
+            "happenedStart": "2026-05-10",
+            "happenedEnd": "2026-05-01",
+            "precision": "day",
+            "basis": "explicit",
+            "originalText": "10 to 1 May",
+        },
+    )
+    extraction = validate_extraction(reply(inverted), block)
+    (draft,) = extraction.events
+    start, end = draft.time.happened_start, draft.time.happened_end
+    assert start is None or end is None or start <= end
+    assert (start, end) != (date(2026, 5, 10), date(2026, 5, 1))
+    assert draft.time.original_text
+    assert any("inverted_range" in note for note in extraction.notes)
+
+
+def test_two_time_expressions_without_a_claim_leave_the_date_unknown() -> None:
+    block = context(said("m1u", "Yesterday we agreed to meet on 3 May 2026."))
+    agreed = event(
+        title="Meeting agreed",
+        summary="They agreed to meet.",
+        quotes=["Yesterday we agreed to meet on 3 May 2026"],
+    )
+    (draft,) = validate_extraction(reply(agreed), block).events
+    assert draft.time.happened_start is None
+
+
+def test_a_message_without_a_time_gives_no_derived_date() -> None:
+    timeless = context(Message(id="m1u", role=Role.USER, content="Yesterday I kept bees."))
+    told = event(quotes=["Yesterday I kept bees"], temporal={"originalText": "Yesterday"})
+    (draft,) = validate_extraction(reply(told), timeless).events
+    assert draft.time.mentioned_at is None
+    assert draft.time.happened_start is None
+    assert draft.time.original_text == "Yesterday"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+FIELDS = st.sampled_from(
+    [
+        *("title", "summary", "sourceMessageIds", "quotes", "tags", "temporal", "scope"),
+        *("criticality", "eventType", "happenedStart", "happenedEnd", "originalText"),
+        *("precision", "status", "participants", "sameEventId", "category", "narrative"),
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(odd=st.dictionaries(FIELDS, JSON, max_size=6), temporal=st.dictionaries(FIELDS, JSON))
+def test_any_json_beside_a_good_event_is_taken_or_told(
+    odd: dict[str, object], temporal: dict[str, object]
+) -> None:
+    mixed = {**event(temporal=temporal), **odd}
+    extraction = validate_extraction(reply(event(title="Bees"), mixed), BEES)
+    assert extraction.events[0].title == "Bees"
+    assert len(extraction.events) + len(extraction.refused) == 2
