@@ -8,6 +8,7 @@ source events, whose dates were checked by code (D12).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from shared.domain.graph import (
@@ -77,6 +78,15 @@ class GraphReplyError(ValueError):
         self.rejections = rejections
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a node lends to facts that do not say it themselves."""
+
+    sources: tuple[str, ...]
+    stance: Stance
+    confidence: float
+
+
 def validate_proposal(
     reply: object,
     *,
@@ -133,16 +143,20 @@ def _read_node(raw: Any, check: SourceCheck, item: str) -> ProposedNode:
     own = check.legal(get(raw, "source_event_ids"), item=item)
     if not own and listed(get(raw, "source_event_ids")):
         check.refusals.add("foreign_source", item, "its sources are no events of this job")
-    node_stance = stance(get(raw, "status"), Stance.ASSERTED)
+    given = _Given(
+        sources=own or named_by,
+        stance=stance(get(raw, "status"), Stance.ASSERTED),
+        confidence=confidence(get(raw, "confidence")),
+    )
     labels = _read_labels(raw, provenance, check, item=item, name=name)
-    facts = _read_facts(raw, check, item=item, own=own or named_by, node_stance=node_stance)
+    facts = _read_facts(raw, check, item=item, given=given)
     parts = [named_by, *(x.source_event_ids for x in labels), *(f.source_event_ids for f in facts)]
     return ProposedNode(
         ref=text(get(raw, "ref"), MAX_REF) or name[:MAX_REF],
         name=name,
         type=NodeType(kind),
-        status=_node_status(node_stance),
-        confidence=confidence(get(raw, "confidence")),
+        status=_node_status(given.stance),
+        confidence=given.confidence,
         name_source_ids=named_by,
         source_event_ids=tuple(dict.fromkeys([*own, *(i for part in parts for i in part)])),
         labels=labels,
@@ -195,8 +209,7 @@ def _read_facts(
     check: SourceCheck,
     *,
     item: str,
-    own: tuple[str, ...],
-    node_stance: Stance,
+    given: _Given,
 ) -> tuple[ProposedFact, ...]:
     entries = [(f"{item}/facts/{i}", fact) for i, fact in enumerate(listed(get(raw, "facts")))]
     if text(get(raw, "state"), MAX_VALUE):
@@ -205,13 +218,11 @@ def _read_facts(
     facts: list[ProposedFact] = []
     for at, entry in entries:
         with check.refusals.listing(at):
-            facts.append(_read_fact(entry, check, item=at, own=own, node_stance=node_stance))
+            facts.append(_read_fact(entry, check, item=at, given=given))
     return tuple(facts)
 
 
-def _read_fact(
-    raw: Any, check: SourceCheck, *, item: str, own: tuple[str, ...], node_stance: Stance
-) -> ProposedFact:
+def _read_fact(raw: Any, check: SourceCheck, *, item: str, given: _Given) -> ProposedFact:
     if not isinstance(raw, Mapping):
         raise Refusal("malformed", "a fact is an object")
     key = text(get(raw, "key"), MAX_KEY)
@@ -219,8 +230,8 @@ def _read_fact(
     if not key or not value:
         raise Refusal("missing_value", "a fact needs a key and a value")
     # Without a list of its own a fact rests on its node's sources; an empty list is a list.
-    has_own = has(raw, "source_event_ids")
-    sources = check.legal(get(raw, "source_event_ids"), item=item) if has_own else own
+    own = get(raw, "source_event_ids")
+    sources = given.sources if own is None else check.legal(own, item=item)
     if not sources:
         raise Refusal("missing_source", f"no legal source for the fact {key!r}")
     word = text(get(raw, "mode"), 20).lower() or FactMode.STATE.value
@@ -231,8 +242,8 @@ def _read_fact(
         key=key,
         mode=FactMode(word),
         value=value,
-        stance=stance(get(raw, "status"), node_stance),
-        confidence=confidence(get(raw, "confidence")),
+        stance=stance(get(raw, "status"), given.stance),
+        confidence=confidence(get(raw, "confidence"), given.confidence),
         source_event_ids=sources,
     )
 

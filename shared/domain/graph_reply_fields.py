@@ -61,10 +61,10 @@ def listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def confidence(value: Any) -> float:
-    """Return a confidence within 0..1; 0.8 when none is given or it is no number."""
+def confidence(value: Any, default: float = DEFAULT_CONFIDENCE) -> float:
+    """Return a confidence within 0..1; the default when none is given or it is no number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-        return DEFAULT_CONFIDENCE
+        return default
     return float(min(1.0, max(0.0, value)))
 
 

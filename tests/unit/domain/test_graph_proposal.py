@@ -86,11 +86,12 @@ def test_a_fact_without_sources_is_refused_but_one_without_a_list_inherits_the_n
         fact("empty", "x"),
         fact("foreign", "x", "evt_404"),
         {"key": "inherits", "value": "x"},
+        {"key": "null", "value": "x", "sourceEventIds": None},
         fact("superseded", "x", "evt_old"),
     ]
     proposal, rejected = validate(reply(node("Orion", "evt_1", facts=facts)))
     kept = {f.key: f.source_event_ids for f in proposal.nodes[0].facts}
-    assert kept == {"inherits": ("evt_1",), "superseded": ("evt_old",)}
+    assert kept == {"inherits": ("evt_1",), "null": ("evt_1",), "superseded": ("evt_old",)}
     assert rejected == [
         ("missing_source", "/nodes/0/facts/0"),
         ("missing_source", "/nodes/0/facts/1"),
@@ -145,18 +146,18 @@ def test_snake_case_and_single_objects_are_read_like_the_documented_form() -> No
     assert rejected == []
 
 
-def test_confidence_is_clamped_and_a_status_becomes_a_stance() -> None:
+def test_confidence_is_clamped_and_inherited_and_a_status_becomes_a_stance() -> None:
     facts = [
         fact("a", "1", "evt_1"),
         fact("b", "1", "evt_1", status="superseded", confidence=float("nan")),
         fact("c", "1", "evt_1", status="active", confidence=-1),
     ]
-    said = node("Ann", "evt_1", type="person", status="disputed", confidence=3, facts=facts)
+    said = node("Ann", "evt_1", kind="person", status="disputed", confidence=3, facts=facts)
     (read,) = validate(reply(said))[0].nodes
     assert (read.status, read.confidence) == ("disputed", 1.0)
     assert [(f.stance, f.confidence) for f in read.facts] == [
-        (Stance.CONTESTED, 0.8),
-        (Stance.PAST, 0.8),
+        (Stance.CONTESTED, 1.0),
+        (Stance.PAST, 1.0),
         (Stance.ASSERTED, 0.0),
     ]
 
