@@ -290,7 +290,7 @@ RULES = (
             rf"(?P<x>(?:(?P<edge>{en.EDGE})[\s-]+)?(?<![\w.:/$#-])(?P<y>(?:19|20)\d{{2}}))\b(?![:/%]|[.,-]\d|\s*(?:to|-|–)\s*\d{{1,3}}\b)",
             _I,
         ),
-        frozenset(),
+        frozenset({"#4"}),
         _year,
     ),
     Rule(
@@ -308,7 +308,7 @@ RULES = (
             rf"\b(?P<x>(?:(?P<edge>{en.EDGE})[\s-]+)?(?:the\s+)?['’]?(?<![\w.$])(?P<d>(?:19|20)\d0|[5-9]0)['’]?s)\b",
             _I,
         ),
-        frozenset(),
+        frozenset({"#2", "#4"}),
         _decade,
     ),
     Rule(
@@ -317,12 +317,12 @@ RULES = (
             rf"(?:,?\s+(?:of\s+)?(?P<y>{_YEAR}))?)\b",
             _I,
         ),
-        frozenset({"q1", "q2", "q3", "q4", "quarter"}),
+        frozenset({"q", "quarter"}),
         _quarter,
     ),
     Rule(
         re.compile(rf"\b(?:{_ON})\s+(?P<x>the\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th))\b{_DAY_ENDS}", _I),
-        frozenset(),
+        frozenset({"#1", "#2"}),
         _nth_day,
     ),
 )

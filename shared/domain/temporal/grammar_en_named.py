@@ -170,6 +170,7 @@ _NOT_NOUN = (
     r"decorations?|music|movies?|costumes?|cookies?|carols?|sweaters?|markets?|shopping|spirit|"
     r"eggs?|bunny|season|break|vacation|holidays?|themed|vibes?|candy|ornaments?|island|stor(?:y|ies))\b)"
 )
+_UNIT_WORDS = frozenset(en.UNITS) | frozenset(f"{w}s" for w in en.UNITS)
 _UNIT_OR_DAY = rf"{en.DATE_UNIT}|{en.WEEKDAY}"
 _PARTS = r"morning|afternoon|evening|night"
 
@@ -189,7 +190,7 @@ RULES = (
             rf"(?<![\w.$-])(?P<n>{en.NUMBER})\s+(?P<unit>{en.DATE_UNIT}))\b(?!\s+(?:ago|old|back|later|from|before|after|of)\b)",
             _I,
         ),
-        frozenset({"for", "been", "now", "already", "strong", "counting"}),
+        _UNIT_WORDS,
         _lasting,
     ),
     Rule(
@@ -199,7 +200,7 @@ RULES = (
             rf"(?![\w:/%]|\.\d|\s*(?:%|percent|years?|months?|weeks?|days?|hours?|km|miles?))(?:\s+(?:in\s+the|at)\s+(?P<part>{_PARTS})\b)?))",
             _I,
         ),
-        frozenset(),
+        frozenset({"#1", "#2", "noon", "midnight", "midday"}),
         _clock,
     ),
     Rule(
@@ -256,7 +257,24 @@ RULES = (
             r"|\bone\s+day\b|\bthese\s+days\b|\bnext\s+time\b|\blast\s+time\b|\bsecond\s+nature\b",
             _I,
         ),
-        frozenset(),
+        frozenset(
+            {
+                "every",
+                "each",
+                "most",
+                "all",
+                "any",
+                "on",
+                "next",
+                "following",
+                "previous",
+                "same",
+                "one",
+                "these",
+                "last",
+                "second",
+            }
+        ),
         _veto,
     ),
     Rule(
@@ -264,7 +282,9 @@ RULES = (
             rf"\b(?:{en.WEEKDAY})\s+(?:mornings|afternoons|evenings|nights)\b|\b(?:{en.NUMBER})\s+(?:{en.DATE_UNIT})\s+(?:later|earlier|before\s+that|after\s+that)\b",
             _I,
         ),
-        frozenset(),
+        frozenset(
+            {"mornings", "afternoons", "evenings", "nights", "later", "earlier", "before", "after"}
+        ),
         _veto,
     ),
 )

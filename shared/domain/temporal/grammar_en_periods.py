@@ -163,7 +163,21 @@ RULES = (
             rf"(?:(?P<rel>{en.BACK}|{en.AHEAD}|this)\s+)?(?P<unit>{en.DATE_UNIT}))\b{_NOT_FOOD}",
             _I,
         ),
-        frozenset({"last", "previous", "past", "next", "coming", "upcoming", "this", "of"}),
+        frozenset(
+            [
+                "last",
+                "previous",
+                "past",
+                "next",
+                "coming",
+                "upcoming",
+                "this",
+                "end",
+                "beginning",
+                "start",
+                "middle",
+            ]
+        ),
         _related,
     ),
     Rule(

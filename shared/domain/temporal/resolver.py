@@ -22,7 +22,16 @@ from shared.domain.temporal import (
     tense,
 )
 from shared.domain.temporal.combination import Glue, combine
-from shared.domain.temporal.rules import Atom, Context, Rule, Tense, atoms
+from shared.domain.temporal.rules import (
+    Atom,
+    Context,
+    Find,
+    Rule,
+    Tense,
+    atoms,
+    by_characters,
+    by_words,
+)
 from shared.domain.temporal.selection import first_day, last_day
 from shared.domain.temporal.values import (
     Basis,
@@ -33,7 +42,6 @@ from shared.domain.temporal.values import (
 )
 from shared.domain.temporal.zones import local
 
-_WORD = re.compile(r"[a-z]+\d?|\d+", re.IGNORECASE)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -43,8 +51,8 @@ class _Language:
 
     rules: tuple[Rule, ...]
     glue: Glue
-    words: Callable[[str], frozenset[str]]
-    tense: Callable[[str, int, int], Tense]
+    find: Callable[[str], Find]
+    tense: tense.Cues
     bounded: Callable[[Atom, str], Atom]
 
 
@@ -73,11 +81,9 @@ def resolve(text: str, mentioned_at: datetime, zone: str) -> list[TimeExpression
 
 
 def _read(text: str, at: datetime, language: _Language) -> list[tuple[Atom, Tense]]:
-    def tense_at(start: int, end: int) -> Tense:
-        return language.tense(text, start, end)
-
+    tense_at = tense.reader(text, language.tense)
     ctx = Context(text, at, tense_at)
-    joined = combine(atoms(language.rules, ctx, language.words(text)), language.glue, ctx)
+    joined = combine(atoms(language.rules, ctx, language.find(text)), language.glue, ctx)
     return [(language.bounded(atom, text), tense_at(atom.start, atom.end)) for atom in joined]
 
 
@@ -100,10 +106,6 @@ def _bounded_zh(atom: Atom, text: str) -> Atom:
     if since and (led or since[0] != "开始") and not atom.ongoing:
         return replace(atom, ongoing=True)
     return atom
-
-
-def _english_words(text: str) -> frozenset[str]:
-    return frozenset(w.lower() for w in _WORD.findall(text))
 
 
 def _merged(
@@ -176,8 +178,8 @@ _ENGLISH = _Language(
         ),
         offset=re.compile(r"\s+(?:the\s+)?", re.IGNORECASE),
     ),
-    words=_english_words,
-    tense=tense.english,
+    find=by_words,
+    tense=tense.ENGLISH,
     bounded=_bounded,
 )
 _CHINESE = _Language(
@@ -188,7 +190,7 @@ _CHINESE = _Language(
         until=re.compile(r"\s*(?:到|至|~|～|-|–|—|和|跟|与)\s*"),
         offset=re.compile(r"(?!)"),
     ),
-    words=frozenset,
-    tense=tense.chinese,
+    find=by_characters,
+    tense=tense.CHINESE,
     bounded=_bounded_zh,
 )

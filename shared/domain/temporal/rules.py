@@ -92,20 +92,89 @@ Builder = Callable[["re.Match[str]", Context], Atom | None]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A pattern, the words without which it cannot match, and what it means."""
+    """A pattern, the cues without which it cannot match, and what it means.
+
+    Cues are words, or the classes of digits that `words_of` gives; a rule without cues is
+    searched for everywhere.
+    """
 
     pattern: re.Pattern[str]
     cues: frozenset[str]
     build: Builder
 
 
-def atoms(rules: Iterable[Rule], ctx: Context, words: frozenset[str]) -> list[Atom]:
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a text by start, and where each cue stands in them."""
+
+    starts: tuple[int, ...]
+    places: dict[str, list[int]]
+
+
+Find = Callable[[Rule, str], Iterable["re.Match[str]"]]
+
+_REACH = 9
+"""Words before its cue at which an expression may begin ("the very end of the ...")."""
+_WORD = re.compile(r"[A-Za-z]+|\d+|@")
+
+
+def words_of(text: str) -> Words:
+    """Return the words of a text; runs of digits get the cue "#" and their length too."""
+    starts: list[int] = []
+    places: dict[str, list[int]] = {}
+    for match in _WORD.finditer(text):
+        word = match[0].lower()
+        if word[0].isdigit():
+            word = f"#{len(word)}"
+        places.setdefault(word, []).append(len(starts))
+        starts.append(match.start())
+    return Words(tuple(starts), places)
+
+
+def by_words(text: str) -> Find:
+    """Return a search that tries a rule only at the words that lead up to its cues."""
+    words = words_of(text)
+
+    def find(rule: Rule, text: str) -> Iterable[re.Match[str]]:
+        if not rule.cues:
+            yield from rule.pattern.finditer(text)
+            return
+        seen: set[tuple[int, int]] = set()
+        for cue in rule.cues & words.places.keys():
+            for place in words.places[cue]:
+                match = _leading_to(rule, text, words.starts, place)
+                if match is not None and match.span() not in seen:
+                    seen.add(match.span())
+                    yield match
+
+    return find
+
+
+def by_characters(text: str) -> Find:
+    """Return a search for a script without word boundaries: cues are characters."""
+    present = frozenset(text)
+
+    def find(rule: Rule, text: str) -> Iterable[re.Match[str]]:
+        if rule.cues and present.isdisjoint(rule.cues):
+            return ()
+        return rule.pattern.finditer(text)
+
+    return find
+
+
+def _leading_to(rule: Rule, text: str, starts: tuple[int, ...], place: int) -> re.Match[str] | None:
+    for index in range(max(0, place - _REACH), place + 1):
+        match = rule.pattern.match(text, starts[index])
+        if match is not None and match.end() > starts[place]:
+            return match
+    return None
+
+
+def atoms(rules: Iterable[Rule], ctx: Context, find: Find) -> list[Atom]:
     """Return the non-overlapping atoms of a text: longest first, then earliest rule."""
     found: list[Atom] = []
     for rule in rules:
-        if rule.cues and words.isdisjoint(rule.cues):
-            continue
-        for match in rule.pattern.finditer(ctx.text):
+        for match in find(rule, ctx.text):
             atom = _built(rule, match, ctx)
             if atom is not None and atom.end > atom.start:
                 found.append(atom)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from shared.domain.temporal.rules import Tense
+
+_Spans = list[tuple[int, int]]
 
 _CLAUSE_END = re.compile(r"[.!?;\n。！？；]+(?=\s|$|[^\x00-\x7f])|\n|；")
 
@@ -38,22 +43,44 @@ _FUTURE_ZH = re.compile(
 )
 
 
-def english(text: str, start: int, end: int) -> Tense:
-    """Tell the tense of the English clause around text[start:end]."""
-    return _nearest(text, start, end, _PAST_EN, _FUTURE_EN)
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """The patterns of a language that look back, and those that look ahead."""
+
+    past: re.Pattern[str]
+    future: re.Pattern[str]
 
 
-def chinese(text: str, start: int, end: int) -> Tense:
-    """Tell the direction of the Chinese clause around text[start:end]."""
-    return _nearest(text, start, end, _PAST_ZH, _FUTURE_ZH)
+ENGLISH = Cues(_PAST_EN, _FUTURE_EN)
+CHINESE = Cues(_PAST_ZH, _FUTURE_ZH)
 
 
-def _nearest(
-    text: str, start: int, end: int, past: re.Pattern[str], future: re.Pattern[str]
-) -> Tense:
-    left, right = _clause(text, start, end)
-    back = _distance(past, text, (left, start, end, right))
-    ahead = _distance(future, text, (left, start, end, right))
+def reader(text: str, cues: Cues) -> Callable[[int, int], Tense]:
+    """Return a function that tells the tense of the clause around text[start:end].
+
+    The cues are searched for once a text, at the first question.
+    """
+    found: list[tuple[_Spans, _Spans, list[int]]] = []
+
+    def tense_at(start: int, end: int) -> Tense:
+        if not found:
+            stops = [m.start() for m in _CLAUSE_END.finditer(text)]
+            found.append((_spans(cues.past, text), _spans(cues.future, text), stops))
+        past, future, stops = found[0]
+        after = bisect_left(stops, end)
+        left = stops[bisect_left(stops, start) - 1] if stops and stops[0] < start else 0
+        right = stops[after] if after < len(stops) else len(text)
+        where = (left, start, end, right)
+        return _nearest(_distance(past, where), _distance(future, where))
+
+    return tense_at
+
+
+def _spans(cue: re.Pattern[str], text: str) -> _Spans:
+    return [m.span() for m in cue.finditer(text)]
+
+
+def _nearest(back: int | None, ahead: int | None) -> Tense:
     if back is None and ahead is None:
         return Tense.OPEN
     if ahead is None or (back is not None and back < ahead):
@@ -61,21 +88,16 @@ def _nearest(
     return Tense.FUTURE
 
 
-def _clause(text: str, start: int, end: int) -> tuple[int, int]:
-    left = 0
-    for stop in _CLAUSE_END.finditer(text, max(0, start - 300), start):
-        left = stop.end()
-    after = _CLAUSE_END.search(text, end, end + 300)
-    return max(left, start - 300), after.start() if after else min(len(text), end + 300)
-
-
-def _distance(cue: re.Pattern[str], text: str, where: tuple[int, int, int, int]) -> int | None:
-    """Return the characters between the expression and its nearest cue, if there is one."""
+def _distance(cues: _Spans, where: tuple[int, int, int, int]) -> int | None:
+    """Return the characters between the expression and its nearest cue in the clause."""
     left, start, end, right = where
     best: int | None = None
-    for match in cue.finditer(text, left, start):
-        best = start - match.end()
-    after = cue.search(text, end, right)
-    if after and (best is None or after.start() - end < best):
-        best = after.start() - end
+    for begin, stop in cues:
+        if begin >= right:
+            break
+        if left <= begin and stop <= start:
+            best = start - stop
+        elif begin >= end:
+            away = begin - end
+            return away if best is None or away < best else best
     return best
