@@ -62,7 +62,12 @@ def gather(
             out.append(replace(record, id=new_id()))
         else:
             kept = records[owner]
-            out.append(replace(record, id=kept.id, recorded_at=kept.recorded_at))
+            # A store keeps sources as a set: the same ones in another order are no change.
+            is_same = set(record.source_event_ids) == set(kept.source_event_ids)
+            sources = kept.source_event_ids if is_same else record.source_event_ids
+            out.append(
+                replace(record, id=kept.id, recorded_at=kept.recorded_at, source_event_ids=sources)
+            )
         seen |= {p.index for p in run}
     return out
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from shared.domain.graph import Fact, GraphChanges, NodeType, RecordStatus
 from shared.domain.graph_fold import identity_key, proposal_keys
 from shared.domain.graph_proposal import validate_proposal
@@ -70,6 +72,17 @@ def test_folding_the_same_reply_again_changes_nothing() -> None:
     graph.project(hall, "e1")
     said(graph, "e2", "B")
     assert graph.project(hall, "e1").changes == GraphChanges()
+
+
+def test_sources_loaded_in_another_order_are_no_change() -> None:
+    graph = Graph().know(event("e9", 1), event("e2", 5))
+    said(graph, "e9", "D")
+    said(graph, "e2", "D")
+    (hall,) = graph.state.facts
+    turned = replace(hall, source_event_ids=hall.source_event_ids[::-1])
+    graph.state = replace(graph.state, facts=(turned,))
+    again = reply(node("Choir", "e2", facts=[fact("hall", "D", "e2")]))
+    assert graph.project(again, "e2").changes == GraphChanges()
 
 
 def test_case_conf_03_different_subjects_never_invalidate_each_other() -> None:
