@@ -25,6 +25,7 @@ from shared.domain.graph import (
 
 _SPACES = re.compile(r"\s+")
 _MISSING = object()
+_HUGE = 10**40
 
 
 def get(item: Mapping[str, Any], key: str) -> Any:
@@ -46,7 +47,9 @@ def text(value: Any, limit: int) -> str:
     """
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
+    if isinstance(value, int):
+        return str(value) if abs(value) < _HUGE else ""
+    if isinstance(value, float):
         return str(value) if math.isfinite(value) else ""
     if not isinstance(value, str):
         return ""
@@ -63,7 +66,7 @@ def listed(value: Any) -> list[Any]:
 
 def confidence(value: Any, default: float = DEFAULT_CONFIDENCE) -> float:
     """Return a confidence within 0..1; the default when none is given or it is no number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return default
     return float(min(1.0, max(0.0, value)))
 

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shared.domain.graph import MAX_NODES, FactMode, Stance
 from shared.domain.graph_proposal import GraphReplyError, Proposal, validate_proposal
@@ -188,3 +190,40 @@ def test_self_loops_and_repeated_refs_are_refused() -> None:
         edges=[edge("Orion", "is", "Orion", "evt_1"), edge("Orion", "", "Orion", "evt_1")],
     )
     assert [code for code, _ in validate(said)[1]] == ["duplicate_ref", "self_loop", "self_loop"]
+
+
+FIELDS = (
+    "ref name type facts key value sourceEventIds aliases tags metadataProvenance confidence"
+    " status fromRef toRef relation mode state"
+).split()
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.just(10**400)
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["evt_1", "person", "Ann"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(FIELDS),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(JSON, max_size=3), st.lists(JSON, max_size=3))
+def test_no_reply_ever_raises_anything_else_and_one_bad_item_costs_only_itself(
+    nodes: list[Any], edges: list[Any]
+) -> None:
+    sound = node("Sound", "evt_1", kind="tool")
+    proposal, _ = validate_proposal(
+        {"nodes": [sound, *nodes], "edges": edges}, events=EVENTS, job_event_ids=JOB
+    )
+    assert proposal.nodes[0].name == "Sound"
