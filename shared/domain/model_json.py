@@ -53,8 +53,8 @@ def read_object(
     """Return the one JSON object that a model's text means.
 
     Among several objects with prose between them those that have `required_keys` (camelCase
-    and snake_case count as the same) are preferred, and the last of them is meant. What stands
-    in a reasoning block is never meant. `finish_reason` is the provider's word for why the
+    and snake_case count as the same) are preferred, and the first of them is meant; where no key
+    is asked for, or none has them, the last object is. What stands in a reasoning block never is. `finish_reason` is the provider's word for why the
     model stopped. Raises TruncatedReply or MalformedReply.
     """
     cleaned = text.replace("\ufeff", "").strip()
@@ -174,11 +174,11 @@ def _balanced_end(text: str, start: int) -> int | None:
 
 def _choose(text: str, found: list[_Found], required: Collection[str]) -> dict[str, object]:
     wanted = {key_of(name) for name in required}
-    fitting = [one for one in found if wanted <= {key_of(key) for key in one.value}] or found
-    for one, following in itertools.pairwise(fitting):
+    fitting = [one for one in found if wanted <= {key_of(key) for key in one.value}]
+    for one, following in itertools.pairwise(fitting or found):
         if not text[one.end : following.start].strip(" \t\r\n,"):
             raise MalformedReply("two JSON objects stand next to each other")
-    return fitting[-1].value
+    return fitting[0].value if wanted and fitting else found[-1].value
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -47,6 +47,11 @@ def test_an_object_after_prose_is_the_last_one_meant() -> None:
     assert read_object('First {"a": 1}, better: {"a": 2}') == {"a": 2}
 
 
+def test_of_several_objects_with_the_asked_keys_the_first_is_meant() -> None:
+    text = f'{TEXT} Or, if you prefer nothing: {{"shouldExtract": false, "events": []}}'
+    assert read_object(text, required_keys=("shouldExtract", "events")) == REPLY
+
+
 def test_objects_without_the_asked_keys_are_passed_over() -> None:
     text = f'Schema {{"type": "object"}} so: {TEXT} with {{"note": 1}} at the end'
     assert read_object(text, required_keys=KEYS) == REPLY
