@@ -192,10 +192,25 @@ def test_self_loops_and_repeated_refs_are_refused() -> None:
     assert [code for code, _ in validate(said)[1]] == ["duplicate_ref", "self_loop", "self_loop"]
 
 
-FIELDS = (
-    "ref name type facts key value sourceEventIds aliases tags metadataProvenance confidence"
-    " status fromRef toRef relation mode state"
-).split()
+FIELDS = [
+    "ref",
+    "name",
+    "type",
+    "facts",
+    "key",
+    "value",
+    "sourceEventIds",
+    "aliases",
+    "tags",
+    "metadataProvenance",
+    "confidence",
+    "status",
+    "fromRef",
+    "toRef",
+    "relation",
+    "mode",
+    "state",
+]
 
 JSON = st.recursive(
     st.none()
