@@ -1,64 +1,45 @@
-"""Migrate the database, and make the first tenant and its key, with the project's own commands."""
+"""Bring a stack's database to the schema of this version, and keep the key of its tenant."""
 
 from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from deploy.local.faults import ServerFailed, log_tail
 from deploy.local.instance import InstanceFolder
 from deploy.local.private_files import write_private
-from deploy.local.services import stratagate
 
-TENANT = "local"
-_PERMISSIONS = "ingest,read,use,curate,erase,admin"
-_LIMIT_S = 120
+_LIMIT_S = 180
 
 
-def migrate(folder: InstanceFolder, environment: Mapping[str, str]) -> None:
-    """Bring the schema to the head. Raises ServerFailed with the end of its output."""
-    _command(("migrate",), folder, environment)
+def prepare_database(folder: InstanceFolder, environment: Mapping[str, str]) -> str:
+    """Migrate and return the tenant's key, made on the first start and kept in its file.
 
-
-def ensure_key(folder: InstanceFolder, environment: Mapping[str, str]) -> str:
-    """Return the key of this folder's tenant, made on the first start and kept in its file."""
+    Raises ServerFailed with the end of what the migration said.
+    """
+    known = ""
     if folder.key_file.exists():
-        return folder.key_file.read_text(encoding="ascii").strip()
-    words = ("key", "create", "--tenant", _ensure_tenant(folder, environment))
-    words += ("--label", "local stack", "--permissions", _PERMISSIONS, "--json")
-    key = str(json.loads(_command(words, folder, environment))["key"])
-    write_private(folder.key_file, key + "\n")
-    return key
-
-
-def _ensure_tenant(folder: InstanceFolder, environment: Mapping[str, str]) -> str:
-    """Return the tenant's id; a start that was cut before its key was kept has made it already."""
-    listed = _command(("tenant", "list", "--json"), folder, environment)
-    for tenant in map(json.loads, listed.splitlines()):
-        if tenant["name"] == TENANT:
-            return str(tenant["tenant_id"])
-    made = _command(("tenant", "create", TENANT, "--json"), folder, environment)
-    return str(json.loads(made)["tenant_id"])
-
-
-def _command(words: tuple[str, ...], folder: InstanceFolder, environment: Mapping[str, str]) -> str:
+        known = folder.key_file.read_text(encoding="ascii").strip()
     done = subprocess.run(
-        stratagate(*words),
+        [sys.executable, "-m", "deploy.local.seed"],
         cwd=Path(__file__).resolve().parents[2],
         env=dict(environment),
-        stdin=subprocess.DEVNULL,
+        input=known,
         capture_output=True,
         text=True,
         timeout=_LIMIT_S,
         check=False,
         start_new_session=True,
     )
-    with (folder.logs / "commands.log").open("a", encoding="utf-8") as log:
-        # Standard output stays out: that of `key create` is the key itself.
-        log.write(f"stratagate {' '.join(words)}: {done.returncode}\n{done.stderr}")
+    with (folder.logs / "migrate.log").open("a", encoding="utf-8") as log:
+        log.write(done.stderr)  # standard output stays out: it holds the key
     if done.returncode != 0:
-        output = log_tail("its output", (done.stdout + done.stderr).splitlines())
-        raise ServerFailed(f"`stratagate {' '.join(words)}` failed. {output}")
-    return done.stdout
+        tail = log_tail(str(folder.logs / "migrate.log"), done.stderr.splitlines())
+        raise ServerFailed(f"The database could not be migrated. {tail}")
+    key = str(json.loads(done.stdout.splitlines()[-1])["key"])
+    if key != known:
+        write_private(folder.key_file, key + "\n")
+    return key

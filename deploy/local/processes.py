@@ -141,11 +141,16 @@ def end_leftover(mark: ProcessMark, *, patience_s: float = 15.0) -> bool:
     if not is_alive(mark):
         return False
     os.kill(mark.pid, signal.SIGTERM)
+    _wait_gone(mark, patience_s)
+    _kill_group(mark.pid)
+    _wait_gone(mark, patience_s)
+    return True
+
+
+def _wait_gone(mark: ProcessMark, patience_s: float) -> None:
     deadline = time.monotonic() + patience_s
     while is_alive(mark) and time.monotonic() < deadline:
         time.sleep(0.05)
-    _kill_group(mark.pid)
-    return True
 
 
 def is_alive(mark: ProcessMark) -> bool:

@@ -88,6 +88,7 @@ def _http(name: str, factory: str, port: int, environment: Mapping[str, str]) ->
 def _worker(environment: Mapping[str, str], concurrency: int) -> ProcessSpec:
     command = [str(_BIN / "celery"), "-A", "workers.app", "worker", "-Q", QUEUES, "-E"]
     command += ["--concurrency", str(concurrency), "--pool", "prefork", "--loglevel", "INFO"]
+    command += ["--without-mingle", "--without-gossip"]  # there is no other worker to meet
     return ProcessSpec(
         "worker",
         tuple(command),

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from deploy.local.first_key import ensure_key, migrate
+from deploy.local.faults import PortTaken
+from deploy.local.first_key import prepare_database
 from deploy.local.instance import InstanceFolder, InstanceState, ProcessMark, acquire
 from deploy.local.leftovers import end_leftover_processes, stop_leftover_servers
 from deploy.local.ports import LOOPBACK, free_port, require_free
 from deploy.local.postgres import start_postgres
 from deploy.local.private_files import read_state, write_private, write_state
-from deploy.local.processes import Child
+from deploy.local.processes import Child, ProcessSpec
 from deploy.local.running import RunningStack
 from deploy.local.server_parts import ServerPart
 from deploy.local.services import Addresses, service_specs
@@ -96,10 +97,20 @@ class Stack:
         )
         self._record()
         environment = self._start_servers()
+        specs = service_specs(
+            addresses,
+            environment,
+            flower_auth=self._flower_auth(),
+            concurrency=self.options.concurrency,
+        )
+        # Flower needs the broker alone, so it starts beside the migration.
+        self._start_children([spec for spec in specs if spec.name == "flower"])
         self.supervisor.say("migrating the database")
-        migrate(self.folder, environment)
-        key = ensure_key(self.folder, environment)
-        self._start_services(addresses, environment)
+        key = prepare_database(self.folder, environment)
+        self._start_children([spec for spec in specs if spec.name != "flower"])
+        for child in self._children:
+            self.supervisor.wait_ready(child, limit_s=_READY_S)
+        self.supervisor.watch()
         self._state = replace(self._state, status="ready")
         self._record()
         return key
@@ -142,36 +153,27 @@ class Stack:
             "STRATAGATE_BROKER_URL": broker.server.url,
         }
 
-    def _start_services(self, addresses: Addresses, environment: Mapping[str, str]) -> None:
-        specs = service_specs(
-            addresses,
-            environment,
-            flower_auth=self._flower_auth(),
-            concurrency=self.options.concurrency,
-        )
-        self.supervisor.say(f"starting {', '.join(spec.name for spec in specs)}")
+    def _start_children(self, specs: Sequence[ProcessSpec]) -> None:
+        if specs:
+            self.supervisor.say(f"starting {', '.join(spec.name for spec in specs)}")
         for spec in specs:
             child = Child(spec, logs=self.folder.logs, terminal=self._terminal)
             self._children.append(child)
             self.supervisor.start(child)
-        for child in self._children:
-            self.supervisor.wait_ready(child, limit_s=_READY_S)
-        self.supervisor.watch()
 
     def _addresses(self) -> Addresses:
         """Choose the ports: the one asked for, else those of the last run, else free ones."""
         options, last = self.options, read_state(self.folder.ports_file) or {}
         ingest = _port(options.port, last.get("ingest"), "the API")
-        retrieval = ingest
+        ports = {"ingest": ingest}
         if options.apart:
-            retrieval = _port(options.retrieval_port, last.get("retrieval"), "retrieval")
-        flower = 0
+            ports["retrieval"] = _port(options.retrieval_port, last.get("retrieval"), "retrieval")
         if options.with_flower:
-            flower = free_port(preferred=last.get("flower") or _FLOWER_PORT)
-        chosen = Addresses(ingest, retrieval, flower)
-        ports = {"ingest": ingest, "retrieval": retrieval, "flower": flower}
-        write_state(self.folder.ports_file, ports)
-        return chosen
+            ports["flower"] = free_port(preferred=last.get("flower") or _FLOWER_PORT)
+        if len(set(ports.values())) < len(ports):
+            raise PortTaken(f"Two parts cannot share a port: {ports}.")
+        write_state(self.folder.ports_file, last | ports)
+        return Addresses(ingest, ports.get("retrieval", ingest), ports.get("flower", 0))
 
     def _flower_auth(self) -> str:
         path = self.folder.flower_file
