@@ -52,10 +52,10 @@ def read_object(
 ) -> dict[str, object]:
     """Return the one JSON object that a model's text means.
 
-    Among several objects with prose between them those that have `required_keys` (camelCase
-    and snake_case count as the same) are preferred, and the first of them is meant; where no key
-    is asked for, or none has them, the last object is. What stands in a reasoning block never is. `finish_reason` is the provider's word for why the
-    model stopped. Raises TruncatedReply or MalformedReply.
+    Among several objects with prose between them the first that has `required_keys` is meant
+    (camelCase and snake_case count as the same); where no key is asked for, or none has them,
+    the last one is. What stands in a reasoning block never is. `finish_reason` is the provider's
+    word for why the model stopped. Raises TruncatedReply or MalformedReply.
     """
     cleaned = text.replace("\ufeff", "").strip()
     whole = _whole(cleaned)

@@ -115,6 +115,7 @@ def load_state(tx: ReadTx, node_ids: Collection[str]) -> GraphState:
     own_edges = _rows(
         tx, edges, or_(edges.c.from_node_id.in_(node_ids), edges.c.to_node_id.in_(node_ids))
     )
+    own_edges += _siblings(tx, own_edges)
     ends = {row.from_node_id for row in own_edges} | {row.to_node_id for row in own_edges}
     everyone = set(node_ids) | ends
     node_rows = _rows(tx, nodes, nodes.c.node_id.in_(everyone))
@@ -141,20 +142,44 @@ def namespace_of_node(tx: ReadTx, node_id: str) -> str:
 
 
 def source_events(tx: ReadTx, event_ids: Collection[str]) -> dict[str, SourceEvent]:
-    """Return what the graph's rules need to know of these events."""
+    """Return what the graph's rules need to know of these events and of their successors.
+
+    A conflict counts as open while its link stands and the other event is active.
+    """
+    rows: dict[str, Row[Any]] = {}
+    wanted = set(event_ids)
+    while wanted:
+        found = _rows(tx, events, events.c.event_id.in_(wanted))
+        rows |= {row.event_id: row for row in found}
+        wanted = {row.superseded_by for row in found if row.superseded_by} - rows.keys()
+    conflicts = _open_conflicts(tx, rows.keys())
+    return {
+        event_id: _source_event(row, conflicts.get(event_id, set()))
+        for event_id, row in rows.items()
+    }
+
+
+def _open_conflicts(tx: ReadTx, event_ids: Collection[str]) -> dict[str, set[str]]:
     if not event_ids:
         return {}
-    conflicts: dict[str, set[str]] = {}
-    for row in tx.connection.execute(
-        select(event_links.c.event_id, event_links.c.other_event_id).where(
+    statement = (
+        select(event_links.c.event_id, event_links.c.other_event_id)
+        .join(
+            events,
+            (events.c.tenant_id == event_links.c.tenant_id)
+            & (events.c.event_id == event_links.c.other_event_id),
+        )
+        .where(
             event_links.c.tenant_id == tx.tenant_id,
             event_links.c.event_id.in_(event_ids),
             event_links.c.kind == "conflicts_with",
+            events.c.status == "active",
         )
-    ):
-        conflicts.setdefault(row.event_id, set()).add(row.other_event_id)
-    rows = _rows(tx, events, events.c.event_id.in_(event_ids))
-    return {row.event_id: _source_event(row, conflicts.get(row.event_id, set())) for row in rows}
+    )
+    conflicts: dict[str, set[str]] = {}
+    for event_id, other in tx.connection.execute(statement):
+        conflicts.setdefault(event_id, set()).add(other)
+    return conflicts
 
 
 def events_behind(state: GraphState) -> set[str]:
@@ -166,6 +191,22 @@ def events_behind(state: GraphState) -> set[str]:
         *state.edges,
     )
     return {event_id for record in records for event_id in record.source_event_ids}
+
+
+def _siblings(tx: ReadTx, known: list[Row[Any]]) -> list[Row[Any]]:
+    """Return the other edges with the same source and relation.
+
+    A `one` edge is closed by its successor, which may lead to a node that was not asked for.
+    """
+    pairs = {(row.from_node_id, row.relation) for row in known}
+    if not pairs:
+        return []
+    return _rows(
+        tx,
+        edges,
+        tuple_(edges.c.from_node_id, edges.c.relation).in_(pairs)
+        & edges.c.edge_id.not_in([row.edge_id for row in known]),
+    )
 
 
 def _rows(tx: ReadTx, table: Table, condition: Any) -> list[Row[Any]]:
