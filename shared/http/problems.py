@@ -10,6 +10,7 @@ from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
+from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException
 
 from shared.errors import FieldError, InvalidInput, StrataGateError, Unauthorized
@@ -19,6 +20,7 @@ TYPE_BASE = "urn:stratagate:error:"
 
 # Codes of pydantic's findings that clients may rely on; every other one is `invalid_value`.
 _FIELD_CODES = {"extra_forbidden": "unknown_field", "missing": "missing_field"}
+_OWN = "stratagate."
 _MESSAGES = {"extra_forbidden": "no such field; leave it out", "missing": "this field is required"}
 _HTTP_CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 
@@ -42,6 +44,11 @@ class Problem(BaseModel):
     request_id: str
     errors: list[ProblemField]
     retry_after: int | None = Field(default=None, description="Seconds, where waiting helps.")
+
+
+def field_error(code: str, message: str) -> PydanticCustomError:
+    """Return what a validator of a wire model raises to give its field a stable code."""
+    return PydanticCustomError(_OWN + code, "{message}", {"message": message})
 
 
 def problem_of(error: StrataGateError, request_id: str) -> dict[str, Any]:
@@ -105,7 +112,7 @@ def invalid_of(findings: Sequence[Mapping[str, Any]], base: str = "") -> Invalid
     fields = tuple(
         FieldError(
             pointer=base + _pointer(finding["loc"]),
-            code=_FIELD_CODES.get(finding["type"], "invalid_value"),
+            code=_field_code(finding["type"]),
             message=_MESSAGES.get(finding["type"])
             or str(finding["msg"]).removeprefix("Value error, "),
         )
@@ -120,6 +127,12 @@ def request_id_of(request: Request) -> str:
     """Return the id that the edge gave this request."""
     request_id: str = request.scope["state"]["request_id"]
     return request_id
+
+
+def _field_code(kind: str) -> str:
+    if kind.startswith(_OWN):
+        return kind.removeprefix(_OWN)
+    return _FIELD_CODES.get(kind, "invalid_value")
 
 
 def _pointer(loc: Sequence[str | int]) -> str:

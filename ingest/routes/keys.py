@@ -1,0 +1,57 @@
+"""Keys over HTTP: made, listed and revoked by an admin key of the whole tenant."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import JSONResponse
+
+from ingest.keys import check_may_administer, key_view, make_key, revoke
+from ingest.schemas.administration import KeyIn, KeyMade, KeyPage, KeyView
+from shared.domain.tenancy import Caller, Permission
+from shared.http.dependencies import DatabaseOf, IdempotencyKey, caller
+from shared.http.paging import PageOf
+from shared.ids import Prefix, check_id
+from shared.store.keys import list_keys
+from shared.store.receipts import NO_NAMESPACE, Receipt, once, request_hash
+
+router = APIRouter(tags=["keys"])
+Admin = Annotated[Caller, Depends(caller(Permission.ADMIN))]
+
+
+@router.get("/keys", response_model=KeyPage, summary="List keys, newest first")
+def get_keys(caller: Admin, database: DatabaseOf, page: PageOf) -> JSONResponse:
+    """Revoked ones too, never a secret."""
+    check_may_administer(caller)
+    with database.read(caller.tenant_id) as tx:
+        found = list_keys(tx, before=page.after, limit=page.probe)
+    return JSONResponse(page.answer(found, key=lambda row: row.key_id, view=key_view))
+
+
+@router.post("/keys", status_code=201, response_model=KeyMade, summary="Make a key")
+def post_key(body: KeyIn, caller: Admin, database: DatabaseOf, key: IdempotencyKey) -> JSONResponse:
+    """Its secret is in this answer alone; a repetition with the same Idempotency-Key has null."""
+    check_may_administer(caller)
+    content = body.model_dump(mode="json")
+    content["permissions"].sort()
+    receipt = Receipt(NO_NAMESPACE, "key.create", key, request_hash(content)) if key else None
+    secrets: list[str] = []
+    with database.write(caller.tenant_id) as tx:
+
+        def make() -> dict[str, Any]:
+            view, secret = make_key(tx, caller, body)
+            secrets.append(secret)
+            return view
+
+        made = once(tx, receipt, make)
+    return JSONResponse({**made, "key": secrets[0] if secrets else None}, 201)
+
+
+@router.delete("/keys/{key_id}", response_model=KeyView, summary="Revoke a key")
+def delete_key(key_id: str, caller: Admin, database: DatabaseOf) -> JSONResponse:
+    """It stops working at once, on every process."""
+    check_may_administer(caller)
+    checked = check_id(key_id, Prefix.KEY, "/path/key_id")
+    with database.write(caller.tenant_id) as tx:
+        return JSONResponse(revoke(tx, caller, checked))

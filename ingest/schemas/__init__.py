@@ -1,0 +1,1 @@
+"""Wire models of the ingest service: what it takes and what it answers."""
