@@ -1,0 +1,58 @@
+"""Write each model call to the ledger as soon as its cost is known, and its end with the job's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from shared.domain.jobs import Job
+from shared.store.database import Database, WriteTx
+from shared.store.model_calls import NewCall, drop_old_replies, record_call, settle_calls
+from workers.models.asking import Asker, ModelCall
+
+
+@dataclass(slots=True)
+class CallLedger:
+    """The calls of one attempt: recorded one by one, settled together at its end."""
+
+    database: Database
+    job: Job
+    _numbers: list[int] = field(default_factory=list)
+
+    def note(self, call: ModelCall) -> None:
+        """Record a call in a transaction of its own, so that a killed worker loses no spend."""
+        with self.database.write(self.job.tenant_id) as tx:
+            self._numbers.append(
+                record_call(
+                    tx,
+                    NewCall(
+                        job_id=self.job.job_id,
+                        attempt=self.job.attempt,
+                        namespace=self.job.namespace,
+                        kind=call.kind,
+                        model=call.model,
+                        prompt_version=call.prompt_version,
+                        outcome=call.outcome,
+                        input_tokens=call.usage.input_tokens,
+                        output_tokens=call.usage.output_tokens,
+                        duration_ms=call.duration_ms,
+                        reply=call.reply,
+                    ),
+                )
+            )
+
+    def settle(self, tx: WriteTx, asker: Asker) -> None:
+        """Write how the calls ended, and let old replies go."""
+        ends = zip(self._numbers, asker.calls, strict=False)
+        outcomes = {number: call.outcome for number, call in ends if call.reply is not None}
+        settle_calls(tx, self.job.job_id, self.job.attempt, outcomes)
+        if outcomes:
+            drop_old_replies(tx, self.job.namespace)
+
+
+def usage_of(asker: Asker) -> dict[str, int]:
+    """Return what an attempt has cost so far, for the job's row."""
+    return {
+        "calls": len(asker.calls),
+        "input_tokens": sum(call.usage.input_tokens for call in asker.calls),
+        "output_tokens": sum(call.usage.output_tokens for call in asker.calls),
+    }

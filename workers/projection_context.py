@@ -1,0 +1,106 @@
+"""What a projection is shown of the graph: nodes that its events name, and recently changed ones.
+
+At most 32 nodes with their last 12 facts, and the last 60 edges among them (§12). The view
+that readers have is shown, so what rests on forgotten events is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+from shared.domain.graph import GraphState, SourceEvent, name_key
+from shared.domain.graph_view import FactView, NodeView, node_views
+from shared.domain.search_terms import query_terms
+from shared.store.database import ReadTx
+from shared.store.graph import (
+    events_behind,
+    live_version,
+    load_state,
+    recent_nodes,
+    source_events,
+)
+from shared.store.search import bm25_search
+from shared.store.search_index import DocumentKind
+from workers.models.inputs import KnownEdge, KnownFact, KnownNode, ProjectEvent
+
+MAX_NODES: Final = 32
+MAX_EDGES: Final = 60
+_RECENT: Final = 24
+_SEARCHED: Final = 64
+_FACTS: Final = 12
+_LABELS: Final = 12
+_STATE: Final = 600
+
+
+def known_graph(
+    tx: ReadTx, namespace: str, events: Sequence[ProjectEvent]
+) -> tuple[tuple[KnownNode, ...], tuple[KnownEdge, ...]]:
+    """Return the part of the live graph that the events may touch."""
+    version = live_version(tx, namespace)
+    if version is None:
+        return (), ()
+    text = "\n".join(chain.from_iterable(_words(event) for event in events))
+    hits = bm25_search(tx, namespace, DocumentKind.NODE, query_terms(text), limit=_SEARCHED)
+    recent = recent_nodes(tx, version, limit=_RECENT)
+    state = load_state(tx, list(dict.fromkeys([*(hit.document_id for hit in hits), *recent])))
+    views = {view.id: view for view in node_views(state, _sources(tx, state))}
+    named = [hit.document_id for hit in hits if _occurs(views.get(hit.document_id), text)]
+    ids = [one for one in dict.fromkeys([*named, *recent]) if one in views and views[one].name]
+    chosen = {one: views[one] for one in ids[:MAX_NODES]}
+    return tuple(_node(view) for view in chosen.values()), _edges(chosen)
+
+
+def sources_with_successors(tx: ReadTx, event_ids: Collection[str]) -> dict[str, SourceEvent]:
+    """Return what the graph's rules need to know of events, and of those that superseded them."""
+    found = source_events(tx, event_ids)
+    heirs = {one.superseded_by for one in found.values() if one.superseded_by} - set(found)
+    return found | source_events(tx, heirs)
+
+
+def _sources(tx: ReadTx, state: GraphState) -> dict[str, SourceEvent]:
+    return sources_with_successors(tx, events_behind(state))
+
+
+def _words(event: ProjectEvent) -> tuple[str, ...]:
+    return (event.title, event.summary, *event.participants, *event.tags, *event.quotes)
+
+
+def _occurs(view: NodeView | None, text: str) -> bool:
+    """Tell whether a node's name or an alias stands in the text, by the key of identity."""
+    if view is None:
+        return False
+    folded = name_key(text)
+    return any(name_key(name) in folded for name in (view.name, *view.aliases) if name)
+
+
+def _node(view: NodeView) -> KnownNode:
+    current = [_fact(fact, is_current=True) for fact in view.current_facts]
+    past = [_fact(fact, is_current=False) for fact in view.historical_facts]
+    return KnownNode(
+        node_id=view.id,
+        name=view.name,
+        type=view.type.value,
+        aliases=view.aliases[:_LABELS],
+        tags=view.tags[:_LABELS],
+        facts=tuple((*past, *current)[-_FACTS:]),
+    )
+
+
+def _fact(fact: FactView, *, is_current: bool) -> KnownFact:
+    value = fact.value[:_STATE] if isinstance(fact.value, str) else fact.value
+    return KnownFact(key=fact.key, value=value, is_current=is_current)
+
+
+def _edges(views: Mapping[str, NodeView]) -> tuple[KnownEdge, ...]:
+    edges: dict[str, KnownEdge] = {}
+    for view in views.values():
+        for is_current, shown in ((False, view.historical_edges), (True, view.current_edges)):
+            for edge in shown:
+                if edge.from_node_id in views and edge.to_node_id in views:
+                    edges[edge.id] = KnownEdge(
+                        edge.from_node_id, edge.relation, edge.to_node_id, is_current
+                    )
+    ordered = sorted(edges.items())
+    return tuple(edge for _, edge in ordered[-MAX_EDGES:])

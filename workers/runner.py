@@ -1,0 +1,283 @@
+"""Run one job: claim, load, think, store and finish in one transaction, ring what follows.
+
+The ledger decides everything: a ring that comes twice or late claims nothing, and a worker whose
+lease has gone changes nothing. An attempt that fails is recorded before its error is raised.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import structlog
+
+from shared.clock import Clock
+from shared.domain.jobs import (
+    Cancel,
+    Done,
+    Failure,
+    FailureClass,
+    FollowUp,
+    Job,
+    JobKind,
+    JobState,
+    Outcome,
+    Snooze,
+    backoff_s,
+    may_snooze,
+    may_try_again,
+)
+from shared.domain.model_json import TruncatedReply, UnreadableReply
+from shared.domain.tenancy import Policy
+from shared.errors import Unavailable
+from shared.ids import Prefix, new_id
+from shared.settings import Settings
+from shared.store import job_leases
+from shared.store.database import Database, ReadTx, WriteTx
+from shared.store.job_queue import Ring
+from shared.store.job_rings import mark_rung, unmark_rung
+from shared.store.jobs import enqueue
+from shared.store.model_calls import tokens_spent
+from shared.store.namespaces import get_namespace, policy_defaults
+from workers.call_ledger import CallLedger, usage_of
+from workers.lease import renewed_lease
+from workers.models.asking import Asker
+from workers.models.port import Model, ModelError
+from workers.step import Step, StepContext
+
+DUPLICATE: Final = "duplicate_delivery"
+LEASE_LOST: Final = "lease_lost"
+SNOOZED: Final = "snoozed"
+BACKFILL: Final = "backfill"
+_HERE = Path(__file__).resolve().parents[1]
+_log = structlog.get_logger("stratagate.workers")
+
+
+class JobRetried(Exception):
+    """An attempt failed and is recorded; the job will be tried again."""
+
+
+class JobDied(Exception):
+    """The last attempt failed and is recorded; the job is dead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deps:
+    """What running jobs needs, built once a process.
+
+    `jitter` gives a number in [-1, 1]; `ring` returns whether the bell was rung; `model_of`
+    builds the model that a policy names.
+    `time_limits` are the errors by which the process's own time limit interrupts a step.
+    """
+
+    database: Database
+    model: Model
+    settings: Settings
+    clock: Clock
+    jitter: Callable[[], float]
+    steps: Mapping[JobKind, Step[Any, Any]]
+    ring: Callable[[str, str, str], bool] = lambda _queue, _tenant_id, _job_id: False
+    model_of: Callable[[str, str], Model] | None = None
+    time_limits: tuple[type[BaseException], ...] = ()
+
+
+def run_job(tenant_id: str, job_id: str, deps: Deps) -> str:
+    """Run one attempt of a job and return the state it left the job in, or why it did nothing.
+
+    Raises JobRetried or JobDied once a failed attempt is committed, and Unavailable while the
+    database is away; then the lease runs out and the job is rescued.
+    """
+    token = new_id(Prefix.REQUEST)
+    with deps.database.write(tenant_id) as tx:
+        job = job_leases.claim(tx, job_id, lease_token=token, lease_s=deps.settings.lease_s)
+    if job is None:
+        _log.info(DUPLICATE, job_id=job_id)
+        return DUPLICATE
+    attempt = _Attempt(job, deps)
+    try:
+        with renewed_lease(deps.database, job, lease_s=deps.settings.lease_s):
+            return attempt.run()
+    except job_leases.LeaseLost:
+        _log.warning(LEASE_LOST, job_id=job_id, attempt=job.attempt)
+        return LEASE_LOST
+
+
+class _Attempt:
+    """One attempt of one job, from its claim to its end."""
+
+    def __init__(self, job: Job, deps: Deps) -> None:
+        self.job = job
+        self.deps = deps
+        self.ledger = CallLedger(deps.database, job)
+        self.asker: Asker | None = None
+        self.prompt_version: str | None = None
+
+    def run(self) -> str:
+        try:
+            outcome = self._work()
+        except (job_leases.LeaseLost, Unavailable):
+            raise
+        except ModelError as error:
+            outcome = _failure_of_model(error)
+        except UnreadableReply as error:
+            is_cut = isinstance(error, TruncatedReply)
+            failure_class = FailureClass.TRUNCATED if is_cut else FailureClass.MALFORMED
+            outcome = Failure(failure_class, failure_class.value, error.detail)
+        except self.deps.time_limits as error:
+            outcome = Failure(FailureClass.TRANSIENT, "time_limit", type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - the edge of a job: nothing may be lost
+            outcome = _failure_unexpected(error)
+        return outcome if isinstance(outcome, str) else self._end(outcome)
+
+    def _work(self) -> Outcome | str:
+        """Load, think and store. Returns the final state once it is stored, else an outcome."""
+        step = self.deps.steps.get(self.job.kind)
+        if step is None:
+            detail = f"no step runs {self.job.kind.value}"
+            return Failure(FailureClass.PERMANENT, "unknown_kind", detail)
+        with self.deps.database.read(self.job.tenant_id) as tx:
+            context = self._context(tx)
+            waiting = self._over_budget(tx, context)
+            loaded = waiting or step.load(tx, self.job, context)
+        if isinstance(loaded, Done | Cancel | Snooze):
+            return loaded
+        self.prompt_version = step.prompt_version
+        self.asker = self._new_asker(context.policy)
+        draft = step.think(loaded, self.asker)
+        with self.deps.database.write(self.job.tenant_id) as tx:
+            outcome = step.store(tx, self.job, draft, context)
+            if not isinstance(outcome, Done):
+                return outcome
+            rings = self._finish(tx, outcome)
+        return self._ring(outcome, rings)
+
+    def _end(self, outcome: Outcome) -> str:
+        if isinstance(outcome, Failure) and outcome.retry_after_s is not None:
+            outcome = Snooze(max(1.0, outcome.retry_after_s), outcome.code)
+        if isinstance(outcome, Snooze):
+            outcome = self._bounded(outcome)
+        if isinstance(outcome, Failure):
+            self._fail(outcome)
+        if isinstance(outcome, Done):
+            with self.deps.database.write(self.job.tenant_id) as tx:
+                rings = self._finish(tx, outcome)
+            return self._ring(outcome, rings)
+        with self.deps.database.write(self.job.tenant_id) as tx:
+            if isinstance(outcome, Snooze):
+                job_leases.snooze(tx, self.job, outcome)
+            else:
+                job_leases.cancel(tx, self.job, outcome)
+            self._settle(tx)
+        state = SNOOZED if isinstance(outcome, Snooze) else JobState.CANCELLED.value
+        _log.info("job_ended", state=state, reason=outcome.reason, **self._names)
+        return state
+
+    def _finish(self, tx: WriteTx, done: Done) -> list[Ring]:
+        """End the job well and enqueue what follows, on the transaction of its effects."""
+        queue = BACKFILL if self.job.queue == BACKFILL else None
+        added = [
+            enqueue(tx, self.job.namespace, _on_queue(follow_up, queue))
+            for follow_up in done.follow_ups
+        ]
+        job_leases.finish(
+            tx,
+            self.job,
+            done,
+            model=self.asker.model.name if self.asker else None,
+            prompt_version=self.prompt_version,
+            usage=usage_of(self.asker) if self.asker else None,
+        )
+        self._settle(tx)
+        return mark_rung(tx, added)
+
+    def _fail(self, failure: Failure) -> NoReturn:
+        retry_in_s = None
+        if may_try_again(self.job, failure):
+            base_s = self.deps.settings.backoff_base_s
+            retry_in_s = backoff_s(self.job.attempt, base_s=base_s, jitter=self.deps.jitter())
+        with self.deps.database.write(self.job.tenant_id) as tx:
+            job_leases.fail(tx, self.job, failure, retry_in_s=retry_in_s)
+            self._settle(tx)
+        state = "dead" if retry_in_s is None else "retryable"
+        told = {"failure_class": failure.failure_class.value, "code": failure.code}
+        _log.warning("job_failed", state=state, attempt=self.job.attempt, **told, **self._names)
+        words = f"{self.job.kind.value} {self.job.job_id}: {failure.code}"
+        raise JobDied(words) if retry_in_s is None else JobRetried(words)
+
+    def _bounded(self, snooze: Snooze) -> Snooze | Failure:
+        """Let a job wait, but not for ever (D36)."""
+        if may_snooze(self.job, snooze.delay_s, max_wait_s=self.deps.settings.snooze_max_wait_s):
+            return snooze
+        waited = f"waited {self.job.snoozed_s} s for: {snooze.reason}"
+        return Failure(FailureClass.PERMANENT, "waited_too_long", waited)
+
+    def _settle(self, tx: WriteTx) -> None:
+        if self.asker is not None:
+            self.ledger.settle(tx, self.asker)
+
+    def _ring(self, done: Done, rings: list[Ring]) -> str:
+        """Ring the follow-ups, after the commit; what cannot be rung is left to the relay."""
+        silent = [
+            one.job_id for one in rings if not self.deps.ring(one.queue, one.tenant_id, one.job_id)
+        ]
+        if silent:
+            with self.deps.database.write(self.job.tenant_id) as tx:
+                unmark_rung(tx, silent)
+        _log.info("job_ended", state=done.state.value, reason=done.reason, **self._names)
+        return done.state.value
+
+    def _context(self, tx: ReadTx) -> StepContext:
+        settings = self.deps.settings
+        row = get_namespace(tx, self.job.namespace, defaults=policy_defaults(settings))
+        return StepContext(settings, row.policy, row.derivation_version, self.deps.clock.now())
+
+    def _over_budget(self, tx: ReadTx, context: StepContext) -> Snooze | None:
+        """Wait for the next UTC day when the namespace has spent its tokens of this one."""
+        budget = context.policy.token_budget
+        if budget is None:
+            return None
+        today = context.now.replace(hour=0, minute=0, second=0, microsecond=0)
+        if tokens_spent(tx, self.job.namespace, since=today) < budget:
+            return None
+        wait = today + timedelta(days=1) - context.now
+        return Snooze(max(1.0, wait.total_seconds()), "token_budget_spent")
+
+    def _new_asker(self, policy: Policy) -> Asker:
+        model = self.deps.model
+        if policy.provider and policy.model and self.deps.model_of:
+            model = self.deps.model_of(policy.provider, policy.model)
+        return Asker(
+            model=model,
+            attempt=self.job.attempt,
+            model_deadline_s=self.deps.settings.model_deadline_s,
+            step_deadline_s=self.deps.settings.step_deadline_s,
+            note=self.ledger.note,
+        )
+
+    @property
+    def _names(self) -> dict[str, str]:
+        return {"job_id": self.job.job_id, "kind": self.job.kind.value}
+
+
+def _on_queue(follow_up: FollowUp, queue: str | None) -> FollowUp:
+    """Keep a backfill's follow-ups on its queue, where they starve no live work."""
+    return replace(follow_up, queue=queue) if queue else follow_up
+
+
+def _failure_of_model(error: ModelError) -> Failure:
+    return Failure(error.failure_class, error.code, error.detail, error.retry_after_s)
+
+
+def _failure_unexpected(error: Exception) -> Failure:
+    """Name the type and the place, never the message, which may hold what somebody said."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if frame.filename.startswith(str(_HERE))]
+    place = ""
+    if ours:
+        place = f" at {Path(ours[-1].filename).relative_to(_HERE)}:{ours[-1].lineno}"
+    _log.error("step_broke", error=type(error).__name__, place=place.strip())
+    return Failure(FailureClass.INTERNAL, "internal", f"{type(error).__name__}{place}")

@@ -1,0 +1,90 @@
+"""The step contract: load in a read transaction, think in none, store in a write transaction.
+
+No model call can happen inside a transaction, because `think` is never given one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Generic, TypeVar
+
+from shared.domain.jobs import Cancel, Done, Job, JobKind, Outcome
+from shared.domain.tenancy import Policy
+from shared.settings import Settings
+from shared.store.database import ReadTx, WriteTx
+from workers.models.asking import Asker
+
+InputT = TypeVar("InputT")
+DraftT = TypeVar("DraftT")
+
+MAX_HALVINGS: Final = 4
+SOURCE_ERASED: Final = Cancel("source_erased")
+
+
+@dataclass(frozen=True, slots=True)
+class StepContext:
+    """The rules under which one attempt runs; the same for load and store."""
+
+    settings: Settings
+    policy: Policy
+    derivation_version: int
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[InputT, DraftT]):
+    """One kind of job.
+
+    `load` may end the job at once with an outcome. `store` checks again what may have changed
+    meanwhile, and returns how the job ends; its effects and that end are one transaction.
+    """
+
+    kind: JobKind
+    prompt_version: str | None
+    load: Callable[[ReadTx, Job, StepContext], InputT | Done | Cancel]
+    think: Callable[[InputT, Asker], DraftT]
+    store: Callable[[WriteTx, Job, DraftT, StepContext], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """How much one model call may read and write, in tokens, and for how long, in seconds."""
+
+    input_tokens: int
+    output_tokens: int
+    deadline_s: float
+    halvings: int = 0
+
+
+def call_limits(job: Job, context: StepContext) -> CallLimits:
+    """Return the limits of this attempt: tighter in, wider out after a reply was cut off.
+
+    A cap that the policy sets stays as it is; then only the input is split.
+    """
+    settings, capped = context.settings, context.policy.max_output_tokens
+    halvings = min(MAX_HALVINGS, sum(_is_truncation(error) for error in job.errors))
+    output = capped or settings.model_max_output_tokens << halvings
+    return CallLimits(
+        input_tokens=settings.model_input_tokens,
+        output_tokens=output,
+        deadline_s=settings.model_deadline_s,
+        halvings=halvings,
+    )
+
+
+def part_budget(limits: CallLimits, total_tokens: int) -> int:
+    """Return the budget of one part: what fits, and less than what was cut off before.
+
+    Never the same request twice: each truncation halves what is really there, not only what
+    would be allowed. At least 200, so that a message's frame always fits.
+    """
+    if not limits.halvings:
+        return limits.input_tokens
+    halved = -(-total_tokens // (1 << limits.halvings))
+    return max(200, min(limits.input_tokens, halved))
+
+
+def _is_truncation(error: Mapping[str, object]) -> bool:
+    return error.get("class") == "truncated"
