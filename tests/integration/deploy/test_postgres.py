@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +9,7 @@ import psycopg
 import pytest
 
 from deploy.bootstrap import ROOT
+from deploy.local import postgres_home
 from deploy.local.postgres import RunningPostgres, find_postgres, start_postgres
 from tests.support.servers import short_folder
 
@@ -120,6 +122,24 @@ def test_root_runs_it_as_an_unprivileged_account_and_names_where_its_files_went(
     finally:
         server.discard()
     assert not server.moved_to.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has to give the server to another account")
+def test_binaries_that_the_account_cannot_read_are_copied_with_their_layout(
+    folder, tmp_path, monkeypatch
+):
+    package = postgres_home.installed_binaries()
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    for part in (package.name, f"{package.name}.libs"):
+        shutil.copytree(package.with_name(part), closed / part, symlinks=True)
+    monkeypatch.setattr(postgres_home, "installed_binaries", lambda: closed / package.name)
+    monkeypatch.setattr(postgres_home, "_SHORT_ROOT", folder.parent)
+    server = start_postgres(folder, for_tests=True)
+    assert server.home.binaries.is_relative_to(folder.parent)
+    assert ask(server, "SELECT 1") == (1,)
+    assert start_postgres(folder, for_tests=True).home == server.home
+    server.stop()
 
 
 def test_a_path_too_long_for_a_socket_gets_a_short_one(folder):
