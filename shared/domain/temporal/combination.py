@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 
 from shared.domain.temporal import arithmetic as cal
-from shared.domain.temporal.rules import Atom, Context, Grain, Kind
+from shared.domain.temporal.rules import Atom, Context, Grain, Kind, select
 from shared.domain.temporal.selection import first_day, last_day
 from shared.domain.temporal.values import Basis, Interval, Precision
 
@@ -29,9 +29,27 @@ class Glue:
 Joiner = Callable[[Atom, Atom, str, Context], Atom | None]
 
 
+_WAITING = (Kind.OFFSET, Kind.PENDING)
+
+
 def combine(found: list[Atom], glue: Glue, ctx: Context) -> list[Atom]:
-    """Join neighbours until nothing joins any more; offsets without an anchor are dropped."""
-    atoms = [a for a in found if a.kind is not Kind.VETO]
+    """Return the atoms of a text after joining neighbours until nothing joins any more.
+
+    `found` holds all candidates, longest first. An offset that meets no date gives way to
+    the shorter atoms that it covered: "last week in the country" is last week.
+    """
+    waiting = sum(a.kind in _WAITING for a in found)
+    for _ in range(waiting + 1):
+        chosen = select(found)
+        joined = _joined_all([a for a in chosen if a.kind is not Kind.VETO], glue, ctx)
+        lonely = [a for a in joined if a.kind in _WAITING]
+        if not lonely:
+            break
+        found = [a for a in found if a not in lonely]
+    return [a for a in joined if a.kind is Kind.TIME]
+
+
+def _joined_all(atoms: list[Atom], glue: Glue, ctx: Context) -> list[Atom]:
     # Clocks bind to their day before days bind into spans.
     for pattern, joiner in (
         (glue.nest, _nested),
@@ -40,7 +58,7 @@ def combine(found: list[Atom], glue: Glue, ctx: Context) -> list[Atom]:
         (glue.until, _spanned),
     ):
         atoms = _pass(atoms, pattern, joiner, ctx)
-    return [a for a in atoms if a.kind is Kind.TIME]
+    return atoms
 
 
 def _pass(atoms: list[Atom], pattern: re.Pattern[str], joiner: Joiner, ctx: Context) -> list[Atom]:
@@ -51,13 +69,21 @@ def _pass(atoms: list[Atom], pattern: re.Pattern[str], joiner: Joiner, ctx: Cont
             between = ctx.text[out[-1].end : current.start]
             joined = None
             if len(between) < 24 and pattern.fullmatch(between):
-                joined = joiner(out[-1], current, between, ctx)
+                joined = _joined_safely(joiner, out[-1], current, ctx)
             if joined is None:
                 break
             out.pop()
             current = joined
         out.append(current)
     return out
+
+
+def _joined_safely(joiner: Joiner, left: Atom, right: Atom, ctx: Context) -> Atom | None:
+    try:
+        return joiner(left, right, ctx.text[left.end : right.start], ctx)
+    except (ValueError, OverflowError):
+        # The joined date lies outside the calendar's years: its words stay, without a date.
+        return Atom(left.start, right.end, basis=Basis.UNKNOWN, note="out_of_calendar")
 
 
 def _nested(left: Atom, right: Atom, _between: str, _ctx: Context) -> Atom | None:
@@ -136,19 +162,41 @@ def _spanned(left: Atom, right: Atom, between: str, ctx: Context) -> Atom | None
     if not _opens_span(ctx.text[: left.start], between):
         return None
     opened = _year_from(left, right)
+    closed = _closing_of(opened, right)
     merged = replace(left, interval=opened, start=left.start, end=right.end, within=())
-    if opened is None or right.interval is None:
+    if opened is None or closed is None:
         return replace(merged, interval=None, basis=Basis.UNKNOWN)
     basis = left.basis if left.basis is right.basis else Basis.RELATIVE
     if right.basis is Basis.EXPLICIT and left.within:
         basis = Basis.EXPLICIT
     return replace(
         merged,
-        interval=joined(opened, right.interval),
+        interval=joined(opened, closed),
         basis=basis,
         grain=Grain.OTHER,
-        note="inverted_range" if _inverted(opened, right.interval) else "",
+        note="inverted_range" if _inverted(opened, closed) else "",
     )
+
+
+def _closing_of(opened: Interval | None, right: Atom) -> Interval | None:
+    """Read a bare second end beside the first: "Monday to Wednesday" is of one week."""
+    if opened is None:
+        return right.interval
+    begin = first_day(opened)
+    for grain, resolve in right.within:
+        for ahead in (0, 1):
+            if grain is Grain.WEEK:
+                outer = cal.week_of(begin + timedelta(weeks=ahead))
+            elif grain is Grain.MONTH:
+                outer = cal.month_of(cal.shift_months(begin, ahead))
+            elif grain is Grain.YEAR:
+                outer = cal.year(begin.year + ahead)
+            else:
+                continue
+            found = resolve(outer)
+            if found is not None and last_day(found) >= begin:
+                return found
+    return right.interval
 
 
 def _year_from(left: Atom, right: Atom) -> Interval | None:

@@ -29,7 +29,7 @@ def yearless(
     elif said == "this":
         interval = by_year(ctx.today.year)
     else:
-        interval = selection.bare(by_year, ctx.today, ctx.tense_at(*m.span("x")))
+        interval = selection.bare(by_year, ctx.today, _direction(m, ctx))
     return Atom(
         *m.span("x"),
         interval,
@@ -37,6 +37,23 @@ def yearless(
         basis=Basis.RELATIVE if interval else Basis.UNKNOWN,
         within=((Grain.YEAR, lambda whole: by_year(selection.first_day(whole).year)),),
     )
+
+
+def _direction(m: re.Match[str], ctx: Context) -> Tense:
+    """Return the clause's tense; "since" looks back, and a present verb without past ahead."""
+    before = ctx.text[max(0, m.start("x") - 48) : m.start("x")]
+    if _SINCE.search(before):
+        return Tense.PAST
+    tense = ctx.tense_at(*m.span("x"))
+    return Tense.FUTURE if tense is Tense.OPEN and _PRESENT.search(before) else tense
+
+
+_SINCE = re.compile(r"\bsince\s+(?:the\s+)?$", _I)
+_PRESENT = re.compile(
+    r"(?:\b(?:is|are|opens?|starts?|begins?|ends?|closes?|launch(?:es)?|arrives?|leaves?|comes?|"
+    r"happens?|by|until|till)|['’](?:s|re))\b[^.!?;\n]*$",
+    _I,
+)
 
 
 def _month_day(m: re.Match[str], ctx: Context) -> Atom | None:
@@ -155,6 +172,14 @@ def _year(m: re.Match[str], ctx: Context) -> Atom | None:
     interval = cal.part_of(whole, en.edge(edge)) if edge else whole
     grain = Grain.OTHER if edge else Grain.YEAR
     return Atom(*m.span("x"), interval, grain=grain, basis=Basis.EXPLICIT)
+
+
+def _years(m: re.Match[str], _ctx: Context) -> Atom | None:
+    first, last = cal.year(int(m["y"])), cal.year(int(m["y2"]))
+    if selection.first_day(last) <= selection.first_day(first):
+        return None
+    span = cal.span(selection.first_day(first), selection.last_day(last))
+    return Atom(*m.span("x"), span, basis=Basis.EXPLICIT)
 
 
 def _season(m: re.Match[str], ctx: Context) -> Atom | None:
@@ -286,12 +311,21 @@ RULES = (
     ),
     Rule(
         re.compile(
-            rf"(?:\b(?:{_LEAD}|circa)\s+(?:the\s+year\s+)?|\bthe\s+year\s+|(?=(?:early|late|mid)\b))"
+            rf"(?:(?<!class )\b(?:{_LEAD}|circa)\s+(?:the\s+year\s+)?|\bthe\s+year\s+|"
+            rf"(?=(?:early|late|mid)\b)|(?<!\w )(?={_YEAR}\s+(?:was|is|has\s+been|will\s+be)\b))"
             rf"(?P<x>(?:(?P<edge>{en.EDGE})[\s-]+)?(?<![\w.:/$#-])(?P<y>(?:19|20)\d{{2}}))\b(?![:/%]|[.,-]\d|\s*(?:to|-|–)\s*\d{{1,3}}\b)",
             _I,
         ),
         frozenset({"#4"}),
         _year,
+    ),
+    Rule(
+        re.compile(
+            r"(?<![\w.:/$#-])(?P<x>(?P<y>(?:19|20)\d{2})\s*[-–—]\s*(?P<y2>(?:19|20)\d{2}))"
+            r"\b(?![-/:%]|\.\d)"
+        ),
+        frozenset({"#4"}),
+        _years,
     ),
     Rule(
         re.compile(

@@ -47,16 +47,26 @@ def _lasting(m: re.Match[str], ctx: Context) -> Atom | None:
     if not still and not (perfect and (m["for"] or _BEEN.search(clause))):
         return None
     count, unit = en.number(m["n"]), en.unit(m["unit"])
-    if count is None or unit in ("minute", "hour", "weekend") or unit in cal.SEASON_START:
-        return Atom(*m.span("x"), basis=Basis.UNKNOWN, ongoing=True)
-    began = shifting.by_units(ctx.today, unit, -count)
-    return Atom(*m.span("x"), began, ongoing=True)
+    if unit in ("minute", "hour", "weekend") or unit in cal.SEASON_START:
+        return None
+    if count is None:
+        return Atom(*m.span("x"), shifting.few(ctx.today, unit, ahead=False), ongoing=True)
+    return Atom(*m.span("x"), shifting.by_units(ctx.today, unit, -count), ongoing=True)
+
+
+def _since_then(m: re.Match[str], ctx: Context) -> Atom | None:
+    """Read "it's been two weeks since we met" as "two weeks ago": when the meeting was."""
+    count, unit = en.number(m["n"]), en.unit(m["unit"])
+    if unit in ("minute", "hour", "weekend") or unit in cal.SEASON_START:
+        return None
+    if count is None:
+        return Atom(*m.span("x"), shifting.few(ctx.today, unit, ahead=False))
+    return Atom(*m.span("x"), shifting.by_units(ctx.today, unit, -count))
 
 
 def _clock(m: re.Match[str], _ctx: Context) -> Atom | None:
     if m["name"]:
-        hour = 12 if m["name"].lower() in ("noon", "midday") else 0
-        return Atom(*m.span("x"), kind=Kind.CLOCK, clock=(hour, 0))
+        return Atom(*m.span("x"), kind=Kind.CLOCK, clock=(12, 0))
     hour, minute = int(m["h"]), int(m["min"] or 0)
     half = (m["half"] or "").lower().replace(".", "")
     if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
@@ -187,7 +197,7 @@ RULES = (
     Rule(
         re.compile(
             rf"\b(?P<x>(?P<for>for\s+)?(?:(?:about|around|almost|nearly|roughly|over|the\s+last|the\s+past)\s+)?"
-            rf"(?<![\w.$-])(?P<n>{en.NUMBER})\s+(?P<unit>{en.DATE_UNIT}))\b(?!\s+(?:ago|old|back|later|from|before|after|of)\b)",
+            rf"(?<![\w.$-])(?P<n>{en.NUMBER})\s+(?P<unit>{en.DATE_UNIT}))\b(?!\s+(?:ago|old|back|later|from|before|after|of|since)\b)",
             _I,
         ),
         _UNIT_WORDS,
@@ -195,12 +205,21 @@ RULES = (
     ),
     Rule(
         re.compile(
-            r"(?<![\w.:/$-])(?P<x>(?:(?P<at>at|@)\s+(?:around\s+|about\s+)?)?(?:(?P<name>noon|midnight|midday)\b|"
-            r"(?P<h>\d{1,2})(?::(?P<min>\d{2})(?::\d{2})?)?(?:\s*(?P<half>[ap]\.?m\b\.?)|(?P<oclock>\s*o['’]clock)\b)?"
-            rf"(?![\w:/%]|\.\d|\s*(?:%|percent|years?|months?|weeks?|days?|hours?|km|miles?))(?:\s+(?:in\s+the|at)\s+(?P<part>{_PARTS})\b)?))",
+            rf"(?:\bbeen|['’]s|\bis|\bwas)\s+(?:about\s+|almost\s+|nearly\s+|around\s+)?"
+            rf"(?P<x>(?P<n>{en.NUMBER})\s+(?P<unit>{en.DATE_UNIT}))\s+since\b",
             _I,
         ),
-        frozenset({"#1", "#2", "noon", "midnight", "midday"}),
+        frozenset({"since"}),
+        _since_then,
+    ),
+    Rule(
+        re.compile(
+            r"(?<![\w.:/$-])(?P<x>(?:(?P<at>at|@)\s+(?:around\s+|about\s+)?)?(?:(?P<name>noon|midday)\b|"
+            r"(?P<h>\d{1,2})(?::(?P<min>\d{2})(?::\d{2})?)?(?:\s*(?P<half>[ap]\.?m\b\.?)|(?P<oclock>\s*o['’]clock)\b)?"
+            rf"(?![\w:/%]|\.\d|\s*(?:UTC|GMT|[ECMP][SD]T|BST|CES?T|JST)\b|\s*(?:%|percent|years?|months?|weeks?|days?|hours?|km|miles?))(?:\s+(?:in\s+the|at)\s+(?P<part>{_PARTS})\b)?))",
+            _I,
+        ),
+        frozenset({"#1", "#2", "noon", "midday"}),
         _clock,
     ),
     Rule(
@@ -254,11 +273,14 @@ RULES = (
             r"(?:\s+(?:morning|afternoon|evening|night)s?)?(?<=[s])\b"
             r"|\b(?:every|each|most|any)\s+(?:single\s+|other\s+)?\w+(?:\s+(?:morning|afternoon|evening|night)s?)?\b"
             rf"|\b(?:the|that|a)\s+(?:next|following|previous|same|very\s+next)\s+(?:{en.DATE_UNIT}|morning|afternoon|{en.WEEKDAY})\b"
+            r"|\b\d{1,2}(?::\d{2})?\s*(?:to|-|–|and)\s*\d{1,2}(?::\d{2})?\s*[ap]\.?m\b"
             r"|\bone\s+day\b|\bthese\s+days\b|\bnext\s+time\b|\blast\s+time\b|\bsecond\s+nature\b",
             _I,
         ),
         frozenset(
             {
+                "am",
+                "pm",
                 "every",
                 "each",
                 "most",

@@ -9,7 +9,7 @@ from shared.domain.temporal import arithmetic as cal
 from shared.domain.temporal import shifting
 from shared.domain.temporal import vocabulary_en as en
 from shared.domain.temporal.grammar_en_relative import part_of_day
-from shared.domain.temporal.rules import Atom, Context, Grain, Rule, Tense
+from shared.domain.temporal.rules import Atom, Context, Grain, Kind, Rule, Tense
 from shared.domain.temporal.selection import (
     first_after,
     first_day,
@@ -86,10 +86,23 @@ def _within(m: re.Match[str], ctx: Context) -> Atom | None:
 def _rolling(m: re.Match[str], ctx: Context) -> Atom:
     """Read "the past three weeks" and "the next two days"; a few of either is too vague."""
     count, unit = en.number(m["n"] or "one"), en.unit(m["unit"])
-    if count is None or unit not in _ROLLING_UNITS:
+    many = not m["n"] and m["unit"].lower().endswith("s")
+    if count is None or many or unit not in _ROLLING_UNITS:
         return Atom(*m.span(), basis=Basis.UNKNOWN)
     way = _way(m["rel"] or "past")
+    if m["for"] and way < 0:
+        # "for the past three years" says what "for three years" does.
+        return Atom(*m.span(), shifting.by_units(ctx.today, unit, -count), ongoing=True)
     return Atom(*m.span(), shifting.rolling(ctx.today, unit, way * round(count)), ongoing=way < 0)
+
+
+def _bare_weekend(m: re.Match[str], ctx: Context) -> Atom | None:
+    """Read "over the weekend": the last one in a past clause, the coming one in a future one."""
+    tense = ctx.tense_at(*m.span("x"))
+    if tense is Tense.OPEN:
+        return None
+    weekend = shifting.weekend(ctx.today, -1 if tense is Tense.PAST else 0)
+    return Atom(*m.span("x"), weekend, grain=Grain.WEEKEND)
 
 
 def _weekday(m: re.Match[str], ctx: Context) -> Atom | None:
@@ -109,9 +122,12 @@ def _weekday(m: re.Match[str], ctx: Context) -> Atom | None:
 
 def _bare_weekday(m: re.Match[str], ctx: Context, weekday: int) -> Atom:
     """Send a bare weekday where its clause looks; without a tense it has no date."""
+    if not m["rel"] and _in_a_name(m, ctx.text):
+        return Atom(*m.span("x"), kind=Kind.VETO)
     tense = ctx.tense_at(*m.span("x"))
-    if tense is Tense.OPEN and _DEADLINE.search(ctx.text, max(0, m.start() - 6), m.start("x")):
-        tense = Tense.FUTURE
+    led = _LED.search(ctx.text, max(0, m.start() - 8), m.start("x"))
+    if led:
+        tense = Tense.FUTURE if led[1].lower() == "by" else Tense.PAST
     interval = None
     if tense is Tense.PAST:
         interval = cal.day(weekday_before(ctx.today, weekday))
@@ -128,6 +144,13 @@ def _bare_weekday(m: re.Match[str], ctx: Context, weekday: int) -> Atom:
         ),
         part=part_of_day(m["part"]),
     )
+
+
+def _in_a_name(m: re.Match[str], text: str) -> bool:
+    """Tell "Taco Tuesday" and "Friday Night Lights" from a day."""
+    before = _CAPITAL_BEFORE.search(text, max(0, m.start() - 24), m.start("x"))
+    named = before is not None and before[1].lower() not in _LEADERS
+    return named or (m["weekday"][0].isupper() and _CAPITALS_AFTER.match(text, m.end()) is not None)
 
 
 def _weekdays_ago(m: re.Match[str], ctx: Context) -> Atom | None:
@@ -148,9 +171,53 @@ def _weekday_number(word: str, rel: str) -> int | None:
     return en.WEEKDAYS[said]
 
 
-_DEADLINE = re.compile(r"\bby\s+$", _I)
-_NOT_EVERY = (
-    r"(?<!every )(?<!each )(?<!most )(?<!any )(?<!some )(?<!all )(?<!per )(?<!black )(?<!good )"
+_CAPITAL_BEFORE = re.compile(r"\b([A-Z][a-z]+) $")
+_CAPITALS_AFTER = re.compile(
+    r" (?:Lights|Times|Fever|Live|Football|Post|Mail|Roast|Club|[A-Z][a-z]+ [A-Z])"
+)
+_LEADERS = frozenset(
+    (
+        "on",
+        "by",
+        "since",
+        "until",
+        "till",
+        "from",
+        "this",
+        "last",
+        "next",
+        "late",
+        "early",
+        "see",
+        "and",
+        "or",
+        "but",
+        "so",
+        "maybe",
+        "after",
+        "before",
+        "between",
+        "come",
+        "for",
+        "is",
+        "was",
+        "does",
+        "every",
+        "each",
+        "starting",
+        "around",
+        "through",
+        "till",
+        "not",
+        "only",
+        "then",
+    )
+)
+_LED = re.compile(r"\b(by|since)\s+$", _I)
+# Lookbehinds are fixed in width, so each word comes with the non-letter before it.
+_NOT_EVERY = "".join(
+    rf"(?<!\b{word} )"
+    for word in ("every", "each", "most", "any", "some", "all", "per", "black", "good")
 )
 _NOT_FOOD = (
     r"(?!\s+(?:rolls?|onions?|cleaning|break|water|chickens?|guys?|off|in\s+love|asleep|apart)\b)"
@@ -196,7 +263,7 @@ RULES = (
     ),
     Rule(
         re.compile(
-            r"\b(?:(?:over|in|for|during|within|throughout)\s+)?"
+            r"\b(?:(?:over|in|(?P<for>for)|during|within|throughout)\s+)?"
             r"(?:(?:the|these)\s+)?(?P<rel>last|past|next|coming|upcoming)\s+"
             rf"(?P<n>\d{{1,3}}|{en.one_of(en.NUMBERS)}|few|several)\s+(?P<unit>{en.DATE_UNIT})\b",
             _I,
@@ -206,8 +273,8 @@ RULES = (
     ),
     Rule(
         re.compile(
-            r"\b(?:(?:over|in|for|during|within|throughout)\s+the\s+(?:(?P<rel>last|past|next|coming)\s+)|"
-            rf"the\s+past\s+)(?P<n>)(?P<unit>{en.DATE_UNIT})\b(?!\s+of\b)",
+            r"\b(?:(?:over|in|for|during|within|throughout)\s+the\s+(?P<rel>last|past|next|coming)\s+|"
+            rf"the\s+past\s+)(?P<n>)(?P<for>)(?P<unit>{en.DATE_UNIT})\b(?!\s+of\b)",
             _I,
         ),
         frozenset({"last", "past", "next", "coming"}),
@@ -221,6 +288,11 @@ RULES = (
         ),
         frozenset(en.WEEKDAYS),
         _weekday,
+    ),
+    Rule(
+        re.compile(r"\b(?P<x>(?:over|during|on)\s+the\s+weekend)\b(?!\s+(?:of|before|after))", _I),
+        frozenset({"weekend"}),
+        _bare_weekend,
     ),
     Rule(
         re.compile(

@@ -20,7 +20,9 @@ _DAY_WORDS = {
 _QUOTES = {'"': '"', "“": "”", "'": "'", "‘": "’", "*": "*", "_": "_"}
 _TWO_CAPITALS = re.compile(r"\s+(?!I\b)[A-Z][a-z]+\s+(?!I\b)[A-Z][a-z]")
 _CAPITAL = re.compile(r"\s+(?!I\b)[A-Z][a-z]")
-_TITLE_LEAD = re.compile(r"\b(?:The|Of|Until|USA)$")
+_TITLE_LEAD = re.compile(
+    r"\b(?:The|Of|Until|USA|(?i:song|movie|film|book|album|called|titled|named|novel|series))$"
+)
 _NO_PLAN = re.compile(
     r"\b(?:can|could|per|every|once|twice|times|best|first|worst|longest)\b[^.!?;]*$", _I
 )

@@ -11,6 +11,7 @@ from shared.domain.temporal import vocabulary_zh as zh
 from shared.domain.temporal.rules import Atom, Context, Grain, Kind, Nest, Rule, Tense
 from shared.domain.temporal.selection import (
     first_day,
+    last_day,
     weekday_after,
     weekday_before,
     weekday_of_week,
@@ -126,10 +127,16 @@ def _counted(m: re.Match[str], ctx: Context) -> Atom | None:
     if m["over"] or m["over2"]:
         return Atom(m.start(), m.end(), basis=Basis.UNKNOWN)
     clock = unit in ("minute", "hour")
+    if clock and zh.pair(m["n"]):
+        return Atom(m.start(), m.end(), basis=Basis.UNKNOWN)
     if count is None:
         if clock or m["n"] not in ("几", "好几", "数", "若干"):
             return Atom(m.start(), m.end(), basis=Basis.UNKNOWN)
         return Atom(m.start(), m.end(), shifting.few(ctx.today, unit, ahead=way > 0))
+    between = zh.pair(m["n"])
+    if between:
+        near, far = sorted(way * n for n in between)
+        return _stretch(m, ctx, unit, near, far)
     total = way * (count + 0.5 if m["half"] or m["half2"] else count)
     if clock:
         return Atom(m.start(), m.end(), shifting.instant(ctx.at, unit, total))
@@ -141,11 +148,34 @@ def _counted(m: re.Match[str], ctx: Context) -> Atom | None:
 
 def _few_days(m: re.Match[str], ctx: Context) -> Atom:
     """Read 前几天 as "a few days ago" and 过几天 as "in a few days"."""
+    unit = zh.UNITS[m["unit"].removeprefix("个")]
     if m["two"]:
-        yesterday = ctx.today - timedelta(days=1)
-        return Atom(m.start(), m.end(), cal.span(yesterday - timedelta(days=1), yesterday))
-    unit = zh.UNITS[m["unit"]]
+        return _stretch(m, ctx, unit, -2, -1)
     return Atom(m.start(), m.end(), shifting.few(ctx.today, unit, ahead=bool(m["ahead"])))
+
+
+def _stretch(m: re.Match[str], ctx: Context, unit: str, first: int, last: int) -> Atom:
+    """Return the days from one count of units to another (negative: back)."""
+    begin = first_day(shifting.by_units(ctx.today, unit, first))
+    return Atom(
+        m.start(),
+        m.end(),
+        cal.span(begin, last_day(shifting.by_units(ctx.today, unit, last))),
+    )
+
+
+def _passing(m: re.Match[str], ctx: Context) -> Atom:
+    """Read 再过三天 as three days on; 过两天 is too loose for a date."""
+    count, unit = zh.number(m["n"]), zh.UNITS[m["unit"]]
+    loose = m["n"] == "两" and unit == "day" and not m["again"]
+    if count is None or loose or unit in ("minute", "hour") or zh.pair(m["n"]):
+        return Atom(m.start(), m.end(), basis=Basis.UNKNOWN)
+    ahead = shifting.by_units(ctx.today, unit, count)
+    return Atom(m.start(), m.end(), ahead, grain=shifting.GRAINS[unit])
+
+
+def _tomorrow_or_after(m: re.Match[str], ctx: Context) -> Atom:
+    return _stretch(m, ctx, "day", 1, 2)
 
 
 def _rolling(m: re.Match[str], ctx: Context) -> Atom:
@@ -252,6 +282,12 @@ RULES = (
         frozenset("前过"),
         _few_days,
     ),
+    Rule(
+        re.compile(rf"(?<![经度通超不])(?P<again>再)?过(?P<n>{zh.NUMERAL})个?{_UNIT}(?![半前])后?"),
+        frozenset("过"),
+        _passing,
+    ),
+    Rule(re.compile(r"明后两?天"), frozenset("明"), _tomorrow_or_after),
     Rule(
         re.compile(
             rf"(?:(?P<ahead>未来|接下来|今后)|过去|最近|近)(?:的)?(?P<n>{zh.COUNT})个?{_UNIT}(?:[里内间来])?"

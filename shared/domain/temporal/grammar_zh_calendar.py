@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 
 from shared.domain.temporal import arithmetic as cal
-from shared.domain.temporal import selection
+from shared.domain.temporal import selection, shifting
 from shared.domain.temporal import vocabulary_zh as zh
 from shared.domain.temporal.festivals import CHINESE as FESTIVALS
 from shared.domain.temporal.festivals import new_year_day
@@ -172,6 +172,11 @@ def _quarter(m: re.Match[str], ctx: Context) -> Atom | None:
     )
 
 
+def _related_quarter(m: re.Match[str], ctx: Context) -> Atom:
+    moved = shifting.by_units(ctx.today, "quarter", zh.RELATIONS[m["rel"]])
+    return Atom(m.start(), m.end(), moved)
+
+
 def _clock(m: re.Match[str], _ctx: Context) -> Atom | None:
     """Read 下午三点半 and 15:30; a bare 三点 counts only beside a day."""
     hour = zh.integer(m["h"])
@@ -219,7 +224,7 @@ RULES = (
     ),
     Rule(
         re.compile(
-            rf"{_NO_NUMBER}{_M}份?(?P<edge>{zh.EDGE})?(?![一两]?[次回遍]|[饼亮球光季经]|\s*\d+\s*[日号]|内|之内)"
+            rf"{_NO_NUMBER}{_M}份?(?P<edge>{zh.EDGE})?(?![一两]?[次回遍]|[饼亮球光季经天河兔龄]|\s*\d+\s*[日号]|内|之内)"
         ),
         frozenset("月"),
         _month,
@@ -259,12 +264,13 @@ RULES = (
         frozenset("代"),
         _decade,
     ),
+    Rule(re.compile(r"(?P<rel>上|这|本|下)个?季度"), frozenset("季"), _related_quarter),
     Rule(
         re.compile(r"第?(?P<q>[一二三四1-4])季度|(?P<half>[上下])半年"), frozenset("季半"), _quarter
     ),
     Rule(
         re.compile(
-            rf"(?P<part>{zh.PART})?\s*(?<![\d.:第])(?:(?P<h>\d{{1,2}}|[二]?十[一二三四五六七八九]?|[一二两三四五六七八九])(?:点钟?|时(?![间候代刻常期光]))"
+            rf"(?:(?<![昨今明前后当每])(?P<part>{zh.PART}))?\s*(?<![\d.:第])(?:(?P<h>\d{{1,2}}|[二]?十[一二三四五六七八九]?|[一二两三四五六七八九])(?:点钟?|时(?![间候代刻常期光]))"
             r"(?P<min>半|一刻|三刻|整|(?:[0-5]?\d|[二三四五]?十[一二三四五六七八九]?|零[一二三四五六七八九])分?)?)(?![个些儿建原要意左]|[一二三四五六七八九]点)"
         ),
         frozenset("点时"),
@@ -272,7 +278,7 @@ RULES = (
     ),
     Rule(
         re.compile(
-            rf"(?P<part>{zh.PART})?\s*(?<![\d.:])(?P<h>[01]?\d|2[0-3])[:：](?P<min>[0-5]\d)(?![\d:])"
+            rf"(?:(?<![昨今明前后当每])(?P<part>{zh.PART}))?\s*(?<![\d.:])(?P<h>[01]?\d|2[0-3])[:：](?P<min>[0-5]\d)(?![\d:])"
         ),
         frozenset(),
         _clock,

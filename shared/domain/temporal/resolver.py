@@ -28,9 +28,9 @@ from shared.domain.temporal.rules import (
     Find,
     Rule,
     Tense,
-    atoms,
     by_characters,
     by_words,
+    candidates,
 )
 from shared.domain.temporal.selection import first_day, last_day
 from shared.domain.temporal.values import (
@@ -42,6 +42,17 @@ from shared.domain.temporal.values import (
 )
 from shared.domain.temporal.zones import local
 
+# One character for one, so that spans hold in the text as it came: full-width letters and
+# digits, other blanks, and the four letters that case-insensitive patterns take for ASCII.
+_PLAIN = {
+    **{wide: wide - 0xFEE0 for wide in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B))},
+    **{wide: wide - 0xFEE0 for wide in (*range(0xFF41, 0xFF5B), 0xFF0D, 0xFF0F)},
+    **dict.fromkeys((0x00A0, 0x2007, 0x202F, 0x3000), " "),
+    0x0130: "I",
+    0x0131: "i",
+    0x017F: "s",
+    0x212A: "K",
+}
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -74,16 +85,17 @@ def resolve(text: str, mentioned_at: datetime, zone: str) -> list[TimeExpression
     instant or an unknown zone, never for a text.
     """
     at = local(mentioned_at, zone)
-    found = _read(text, at, _ENGLISH)
-    if _HAN.search(text):
-        found = _merged(_read(text, at, _CHINESE), found)
+    plain = text.translate(_PLAIN)
+    found = _read(plain, at, _ENGLISH)
+    if _HAN.search(plain):
+        found = _merged(_read(plain, at, _CHINESE), found)
     return [_expression(text, atom, at, direction) for atom, direction in found]
 
 
 def _read(text: str, at: datetime, language: _Language) -> list[tuple[Atom, Tense]]:
     tense_at = tense.reader(text, language.tense)
     ctx = Context(text, at, tense_at)
-    joined = combine(atoms(language.rules, ctx, language.find(text)), language.glue, ctx)
+    joined = combine(candidates(language.rules, ctx, language.find(text)), language.glue, ctx)
     return [(language.bounded(atom, text), tense_at(atom.start, atom.end)) for atom in joined]
 
 

@@ -170,8 +170,8 @@ def _leading_to(rule: Rule, text: str, starts: tuple[int, ...], place: int) -> r
     return None
 
 
-def atoms(rules: Iterable[Rule], ctx: Context, find: Find) -> list[Atom]:
-    """Return the non-overlapping atoms of a text: longest first, then earliest rule."""
+def candidates(rules: Iterable[Rule], ctx: Context, find: Find) -> list[Atom]:
+    """Return every atom that some rule finds, longest first, then by rule."""
     found: list[Atom] = []
     for rule in rules:
         for match in find(rule, ctx.text):
@@ -179,6 +179,11 @@ def atoms(rules: Iterable[Rule], ctx: Context, find: Find) -> list[Atom]:
             if atom is not None and atom.end > atom.start:
                 found.append(atom)
     found.sort(key=lambda a: a.start - a.end)
+    return found
+
+
+def select(found: Iterable[Atom]) -> list[Atom]:
+    """Return the atoms that overlap no longer one, in text order."""
     kept: list[Atom] = []
     for atom in found:
         if all(atom.end <= other.start or atom.start >= other.end for other in kept):

@@ -105,5 +105,5 @@ def _halves(today: date, unit: str, count: float) -> Interval:
     if unit == "month":
         return cal.week_of(today + timedelta(days=round(30 * count)))
     if unit == "week":
-        return cal.day(today + timedelta(days=round(7 * count)))
+        return cal.week_of(today + timedelta(days=round(7 * count)))
     raise ValueError(f"no half of a {unit}")

@@ -18,7 +18,7 @@ _PAST_EN = re.compile(
     r"told|said|bought|brought|built|caught|chose|drove|ate|fell|felt|flew|forgot|heard|held|"
     r"kept|knew|learnt|left|lost|paid|ran|read|rode|sang|sat|sent|slept|sold|spent|spoke|stood|"
     r"swam|taught|thought|threw|woke|won|wore|wrote|began|broke|drew|grew|hid|hurt|led|meant|"
-    r"quit|shot|struck|became|could|been|'ve|have|has|happened|ago|last|previous|past|"
+    r"quit|shot|struck|became|could|been|'ve|have|has|haven't|hasn't|happened|ago|last|previous|past|"
     r"(?!need|indeed|speed|feed|seed|weed|breed|exceed|proceed|succeed|scheduled|supposed|excited|"
     r"planned|bed|red|wed|shed|embed|hundred|naked)[a-z]{2,}ed)\b",
     re.IGNORECASE,
@@ -31,7 +31,8 @@ _FUTURE_EN = re.compile(
     r"(?:am|is|are|'re|'m) (?:\w+ )?(?:flying|leaving|arriving|coming|moving|starting|visiting|"
     r"meeting|having|hosting|taking|seeing|opening|launching|going)|remind|upcoming|"
     r"excited for|ready for|prepare for|preparing for|expected|expect|book(?:ed)? for|"
-    r"next|coming up|by then|tomorrow|about to|intend)\b|'ll\b|'d like to\b",
+    r"next|works for me|sounds? good|how about|what about|coming up|"
+    r"by then|tomorrow|about to|intend)\b|'ll\b|'d like to\b",
     re.IGNORECASE,
 )
 _PAST_ZH = re.compile(
@@ -39,7 +40,7 @@ _PAST_ZH = re.compile(
 )
 _FUTURE_ZH = re.compile(
     r"要(?![求素点是不])|(?<![机社开议约聚晚宴协学体])会(?![议员场计儿])|将(?!军)|打算|准备|计划|想|预计|安排|截止|到期|"
-    r"之前(?:完成|交)|得(?=去|交|做)|记得|提醒|希望|开会|打算|即将|下次|快到"
+    r"之前(?:完成|交)|得(?=去|交|做)|记得|提醒|希望|开会|打算|即将|下次|快到|[吧见](?=[，。！,.!？?~～]|$)"
 )
 
 

@@ -45,13 +45,21 @@ FESTIVAL = "|".join(sorted(FESTIVALS, key=len, reverse=True))
 YEAR_WORD = "|".join(sorted(YEAR_WORDS, key=len, reverse=True))
 
 
+def pair(words: str) -> tuple[int, int] | None:
+    """Return the two values of an estimate such as 两三 or 七八."""
+    if len(words) == 2 and all(c in DIGITS for c in words):
+        low, high = (DIGITS[c] for c in words)
+        return (low, high) if high == low + 1 else None
+    return None
+
+
 def number(words: str) -> float | None:
     """Return the value of a numeral; 半 is .5; None for 几 and the like."""
     if words in FEW:
         return None
     if words == "半":
         return 0.5
-    if words[0].isascii():
+    if words[0].isdigit():
         return float(words)
     total = current = 0
     for char in words:
