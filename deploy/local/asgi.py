@@ -5,18 +5,16 @@ Only `deploy` may import both services.
 
 from __future__ import annotations
 
-from importlib import metadata
-
 from fastapi import FastAPI
 
 from deploy.local.composition import compose
+from shared.http.health import release
 from shared.settings import get_settings
 
 
 def app() -> FastAPI:
     """Build both services as one application for one port."""
-    version = metadata.version("stratagate")
-    return compose([ingest(), retrieval()], title="StrataGate", version=version)
+    return compose([ingest(), retrieval()], title="StrataGate", version=release())
 
 
 def ingest() -> FastAPI:

@@ -16,7 +16,7 @@ from deploy.local.processes import ProcessSpec
 QUEUES = "summarize,extract,project,embed,import,backfill,upkeep"
 _ROOT = Path(__file__).resolve().parents[2]
 _BIN = Path(sys.executable).parent
-_HEALTH = "/health/live"
+_READY = "/health/ready"
 # A worker finishes what it has in hand, then gives the rest back to the queue.
 _WORKER_STOP = ((signal.SIGTERM, 15.0), (signal.SIGQUIT, 10.0))
 
@@ -75,7 +75,7 @@ def _http(name: str, factory: str, port: int, environment: Mapping[str, str]) ->
     command = [sys.executable, "-m", "uvicorn", "--factory", f"deploy.local.asgi:{factory}"]
     command += ["--host", LOOPBACK, "--port", str(port), "--no-server-header"]
     command += ["--timeout-graceful-shutdown", "10", "--no-access-log"]
-    url = f"http://{LOOPBACK}:{port}{_HEALTH}"
+    url = f"http://{LOOPBACK}:{port}{_READY}"
     return ProcessSpec(
         name,
         tuple(command),

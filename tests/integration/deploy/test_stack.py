@@ -159,7 +159,7 @@ def test_a_signal_stops_everything_and_crashed_parts_come_back(data):
     before = state.processes["retrieval"]
     os.kill(before.pid, signal.SIGKILL)
     _until(lambda: data.read().processes.get("retrieval") not in (None, before))
-    _until(lambda: _is_ok(f"{state.retrieval_url}/health/live"))
+    _until(lambda: _is_ok(f"{state.retrieval_url}/health/ready"))
     pids = all_pids(data)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=90)
