@@ -6,7 +6,7 @@ Participants match in part, by a rule that SQL does not know; asking for them li
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,8 +69,15 @@ def passing_events(
     *,
     intent: TemporalIntent | None = None,
     limit: int,
+    only: Collection[str] | None = None,
 ) -> list[str]:
-    """Return ids of events that pass the filter: earliest or latest first, else last used first."""
+    """Return ids of events that pass the filter: earliest or latest first, else last used first.
+
+    `only` asks about these events alone.
+    """
+    if only is not None and not only:
+        return []
+    order: tuple[ColumnElement[Any], ...]
     if intent is TemporalIntent.FIRST:
         order = (SOURCE_TIME.asc(), events.c.event_id)
     elif intent is TemporalIntent.LATEST:
@@ -82,6 +89,8 @@ def passing_events(
         .where(events.c.tenant_id == tx.tenant_id, *_conditions(scope, wanted))
         .order_by(*order)
     )
+    if only is not None:
+        statement = statement.where(events.c.event_id.in_(only))
     rows = tx.connection.execute(_limited(statement, wanted, limit))
     named = (row.event_id for row in rows if names_all(row.participants, wanted.participants))
     return [event_id for event_id, _ in zip(named, range(limit), strict=False)]
@@ -116,7 +125,7 @@ def _conditions(scope: EventScope, wanted: EventFilter) -> Sequence[ColumnElemen
 
 def _within_instant(window: Window) -> ColumnElement[bool]:
     said = events.c.mentioned_at
-    bounds = [said.is_not(None)]
+    bounds: list[ColumnElement[bool]] = [said.is_not(None)]
     if window.start is not None:
         bounds.append(said >= window.start)
     if window.end is not None:
@@ -127,7 +136,7 @@ def _within_instant(window: Window) -> ColumnElement[bool]:
 def _overlapping(window: Window) -> ColumnElement[bool]:
     """The stored span is half-open, but for an instant, which lasts no time."""
     begin, until = events.c.happened_from, events.c.happened_until
-    bounds = [begin.is_not(None)]
+    bounds: list[ColumnElement[bool]] = [begin.is_not(None)]
     if window.start is not None:
         bounds.append(or_(until > window.start, and_(begin == until, begin >= window.start)))
     if window.end is not None:

@@ -1,0 +1,189 @@
+"""The activated section: other conversations' events and nodes that bear on this one (D31)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from retrieval.event_cards import EventCard, event_card, temporal_card, weight_now
+from retrieval.event_ranking import EventQuery, ranked_events
+from retrieval.graph_cards import node_ref
+from retrieval.graph_search import FoundNode, found_nodes
+from retrieval.reader import Reader
+from shared.domain.activation import (
+    EVENT_HITS,
+    NODE_HITS,
+    ActivatedSection,
+    ActivationCandidate,
+    EventLine,
+    NodeLine,
+    activation_order,
+    chosen_events,
+    chosen_nodes,
+    render_activated,
+)
+from shared.domain.graph_view import EdgeView, FactView
+from shared.store.blocks import list_blocks
+from shared.store.database import ReadTx
+from shared.store.events import StoredEvent, events_by_id, lasting_events, links_of
+
+_MAX_FACTS = 12
+_MAX_SUMMARY = 400
+
+
+@dataclass(frozen=True, slots=True)
+class ActivatedNode:
+    """A node of the section, in brief."""
+
+    node_id: str
+    evidence_ref: str
+    name: str
+    type: str
+    status: str
+    current_state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Activated:
+    """Background from other conversations. `text` is the section as a host may insert it, and
+    `tokens` its size, never above the `max_tokens` asked for."""
+
+    events: list[EventCard]
+    nodes: list[ActivatedNode]
+    text: str
+    tokens: int
+
+
+def activated_section(
+    tx: ReadTx,
+    reader: Reader,
+    *,
+    query: str,
+    thread_id: str,
+    max_tokens: int,
+    max_events: int,
+    max_nodes: int,
+) -> Activated:
+    """Choose and render what other conversations know that bears on `query`."""
+    events = _events(tx, reader, query, thread_id=thread_id, max_events=max_events)
+    nodes = _nodes(tx, reader, query, thread_id=thread_id)
+    lines = _node_lines(tx, nodes)
+    chosen = chosen_nodes(
+        [lines[one.view.id] for one in nodes], event_ids=set(events), max_nodes=max_nodes
+    )
+    section = render_activated(
+        [_event_line(event) for event in events.values()], chosen, max_tokens=max_tokens
+    )
+    return _answer(tx, reader, section, events=events, nodes=nodes)
+
+
+def _answer(
+    tx: ReadTx,
+    reader: Reader,
+    section: ActivatedSection,
+    *,
+    events: Mapping[str, StoredEvent],
+    nodes: list[FoundNode],
+) -> Activated:
+    links = links_of(tx, section.event_ids)
+    views = {one.view.id: one.view for one in nodes}
+    return Activated(
+        events=[event_card(reader, events[name], links=links) for name in section.event_ids],
+        nodes=[
+            ActivatedNode(
+                node_id=name,
+                evidence_ref=node_ref(name),
+                name=views[name].name,
+                type=views[name].type.value,
+                status=views[name].status.value,
+                current_state=views[name].state_text,
+            )
+            for name in section.node_ids
+        ],
+        text=section.text,
+        tokens=section.tokens,
+    )
+
+
+def _events(
+    tx: ReadTx, reader: Reader, query: str, *, thread_id: str, max_events: int
+) -> dict[str, StoredEvent]:
+    """Return the chosen events, by rank and weight together, none of the thread's own."""
+    hits: list[StoredEvent] = []
+    if query.strip():
+        asked = EventQuery(text=query, except_thread=thread_id)
+        hits = [one.event for one in ranked_events(tx, reader, asked)[:EVENT_HITS]]
+    lasting = [
+        event
+        for event in lasting_events(tx, reader.name, version=reader.version)
+        if event.thread_id != thread_id
+    ]
+    known = {event.event_id: event for event in (*hits, *lasting)}
+    candidates = [
+        ActivationCandidate(
+            id=event.event_id,
+            source_block_id=event.block_id,
+            weight=weight_now(reader, event),
+            updated_at=event.updated_at,
+        )
+        for event in known.values()
+    ]
+    ordered = activation_order([event.event_id for event in hits], candidates)
+    own_blocks = {block.block_id for block in list_blocks(tx, reader.name, thread_id)}
+    chosen = chosen_events(ordered, own_block_ids=own_blocks, max_events=max_events)
+    return {one.id: known[one.id] for one in chosen}
+
+
+def _nodes(tx: ReadTx, reader: Reader, query: str, *, thread_id: str) -> list[FoundNode]:
+    """Return nodes as other conversations alone make them known, best first."""
+    if not query.strip():
+        return []
+    _, found = found_nodes(tx, reader, query, except_thread=thread_id)
+    return found[:NODE_HITS]
+
+
+def _event_line(event: StoredEvent) -> EventLine:
+    times = temporal_card(event)
+    return EventLine(
+        id=event.event_id,
+        title=event.title,
+        summary=event.summary,
+        happened_start=times.happened_start,
+        happened_end=times.happened_end,
+        status=times.status,
+    )
+
+
+def _node_lines(tx: ReadTx, nodes: list[FoundNode]) -> dict[str, NodeLine]:
+    events = events_by_id(tx, {name for one in nodes for name in one.match.event_ids})
+    return {one.view.id: _node_line(one, events) for one in nodes}
+
+
+def _node_line(one: FoundNode, events: Mapping[str, StoredEvent]) -> NodeLine:
+    view = one.view
+    behind = [events[name] for name in one.match.event_ids if name in events]
+    return NodeLine(
+        id=view.id,
+        name=view.name,
+        type=view.type.value,
+        aliases=view.aliases,
+        tags=view.tags,
+        status=view.status.value,
+        state=view.state_text,
+        facts=tuple(_fact(fact) for fact in one.match.facts[:_MAX_FACTS]),
+        relations=tuple(_relation(edge) for edge in view.current_edges[:_MAX_FACTS]),
+        timeline=tuple(
+            {"id": event.event_id, "title": event.title, "status": event.status.value}
+            for event in behind
+        ),
+        source_event_ids=frozenset(one.match.event_ids),
+    )
+
+
+def _fact(fact: FactView) -> dict[str, object]:
+    value = fact.value if isinstance(fact.value, str) else list(fact.value)
+    return {"key": fact.key, "value": value, "status": fact.status.value}
+
+
+def _relation(edge: EdgeView) -> dict[str, object]:
+    return {"relation": edge.relation, "from": edge.from_node_id, "to": edge.to_node_id}

@@ -1,0 +1,116 @@
+"""Search the graph: nodes by their names, facts and the nodes they are related to (section 17)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from retrieval.batches import new_batch_id, record_batch
+from retrieval.graph_cards import NodeCard, node_card, node_ref
+from retrieval.graph_match import NodeMatch, match_node
+from retrieval.graph_views import LoadedViews, load_views
+from retrieval.progress import Pending, empty_reason, next_step, pending
+from retrieval.reader import Reader
+from retrieval.schemas import GraphSearch
+from retrieval.times import read_instant
+from shared.domain.graph_view import NodeView
+from shared.domain.search_terms import query_terms
+from shared.store.batches import BatchItem
+from shared.store.database import ReadTx, WriteTx
+from shared.store.events import events_by_id
+from shared.store.graph_reads import count_nodes, nodes_of_version
+from shared.store.search import bm25_search
+from shared.store.search_index import DocumentKind
+
+CANDIDATES = 60
+"""How many nodes are looked at; each is checked against what is visible of it now."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNode:
+    """A node that answers the query, with what of it does."""
+
+    view: NodeView
+    match: NodeMatch
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReply:
+    """What a graph search answers; `at` is the instant it stands for, null for now."""
+
+    batch_id: str
+    items: list[NodeCard]
+    at: str | None
+    empty_reason: str | None
+    pending: Pending
+    next_step: str | None
+
+
+def search_graph(tx: WriteTx, reader: Reader, asked: GraphSearch) -> GraphReply:
+    """Return the nodes that answer a query, best first, and record them as a batch."""
+    at = None
+    if asked.at is not None:
+        at = read_instant(asked.at, timezone=asked.timezone, pointer="/at")
+    loaded, found = found_nodes(tx, reader, asked.query, at=at)
+    wanted = [one for one in found if not asked.node_types or one.view.type in asked.node_types]
+    shown = wanted[: asked.limit]
+    items = _cards(tx, loaded, shown)
+    waiting = pending(tx, reader, for_graph=True)
+    version = reader.namespace.graph_version_id
+    reason = empty_reason(
+        reader,
+        waiting,
+        is_empty=not items,
+        is_filtered=bool(found) and not wanted,
+        has_any=version is not None and count_nodes(tx, version) > 0,
+    )
+    batch_id = new_batch_id()
+    record_batch(
+        tx,
+        reader,
+        batch_id=batch_id,
+        tool="memory_search_graph",
+        query=asked.query,
+        request=asked.model_dump(mode="json", exclude_defaults=True, by_alias=True),
+        items=[
+            BatchItem(node_ref(one.view.id), one.match.event_ids, round(one.score, 6))
+            for one in shown
+        ],
+    )
+    shown_at = None if at is None else at.isoformat()
+    return GraphReply(batch_id, items, shown_at, reason, waiting, next_step(reason))
+
+
+def found_nodes(
+    tx: ReadTx,
+    reader: Reader,
+    query: str,
+    *,
+    at: datetime | None = None,
+    except_thread: str | None = None,
+) -> tuple[LoadedViews, list[FoundNode]]:
+    """Return the nodes whose visible records answer a query, best first."""
+    version = reader.namespace.graph_version_id
+    terms = query_terms(query)
+    if version is None or not terms:
+        return LoadedViews((), {}), []
+    hits = bm25_search(tx, reader.name, DocumentKind.NODE, terms, limit=CANDIDATES)
+    live = nodes_of_version(tx, version, [hit.document_id for hit in hits])
+    scores = {hit.document_id: hit.score for hit in hits if hit.document_id in live}
+    loaded = load_views(tx, list(scores), at=at, except_thread=except_thread)
+    spellings = loaded.spellings
+    found = [
+        FoundNode(view, match, scores[view.id])
+        for view in loaded.asked
+        if (match := match_node(view, terms, spellings)) is not None
+    ]
+    return loaded, sorted(found, key=lambda one: (-one.score, one.view.id))
+
+
+def _cards(tx: ReadTx, loaded: LoadedViews, shown: list[FoundNode]) -> list[NodeCard]:
+    events = events_by_id(tx, {name for one in shown for name in one.match.event_ids})
+    names = loaded.names
+    return [
+        node_card(one.view, one.match, score=one.score, names=names, events=events) for one in shown
+    ]
