@@ -17,6 +17,8 @@ _TEXT_FIELDS = frozenset(
     {"content", "text", "messages", "message", "query", "prompt", "reply", "quote", "quotes"}
     | {"title", "summary", "narrative", "body", "arguments", "result", "secret", "authorization"}
 )
+# They log addresses of requests, queries included; the edge has a line of its own for each.
+_CHATTY = ("httpx", "httpcore", "uvicorn.access")
 _LONGEST_VALUE = 300
 _FRAMES = 12
 
@@ -51,6 +53,8 @@ def configure_logs(log_format: Literal["json", "console"], log_level: str) -> No
     # Other handlers stay: they belong to whoever embeds this process, such as a test's capture.
     root.handlers[:] = [*(h for h in root.handlers if not isinstance(h, _Handler)), handler]
     root.setLevel(log_level.upper())
+    for chatty in _CHATTY:
+        logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
 def configure_logs_once(log_format: Literal["json", "console"], log_level: str) -> None:

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from ingest.routes import jobs, keys, namespaces, turns
 
-router = APIRouter(prefix="/v1")
+router = APIRouter()
 for part in (turns, namespaces, jobs, keys):
     router.include_router(part.router)
 

@@ -18,7 +18,7 @@ from shared.ids import Prefix, check_id
 from shared.store.database import Database, WriteTx
 from shared.store.receipts import NO_NAMESPACE, Receipt, once, request_hash
 
-router = APIRouter(tags=["jobs"])
+router = APIRouter(prefix="/v1", tags=["jobs"])
 Reader = Annotated[Caller, Depends(caller(Permission.READ, Permission.INGEST))]
 Admin = Annotated[Caller, Depends(caller(Permission.ADMIN))]
 Change = Callable[[WriteTx, Caller, str], Mapping[Any, Any]]

@@ -16,7 +16,7 @@ from shared.ids import Prefix, check_id
 from shared.store.keys import list_keys
 from shared.store.receipts import NO_NAMESPACE, Receipt, once, request_hash
 
-router = APIRouter(tags=["keys"])
+router = APIRouter(prefix="/v1", tags=["keys"])
 Admin = Annotated[Caller, Depends(caller(Permission.ADMIN))]
 
 

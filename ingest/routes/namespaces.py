@@ -26,7 +26,7 @@ from shared.http.dependencies import DatabaseOf, SettingsOf, caller, reach
 from shared.http.paging import PageOf
 from shared.store.namespaces import list_namespaces
 
-router = APIRouter(tags=["namespaces"])
+router = APIRouter(prefix="/v1", tags=["namespaces"])
 Reader = Annotated[Caller, Depends(caller(Permission.READ, Permission.INGEST))]
 Admin = Annotated[Caller, Depends(caller(Permission.ADMIN))]
 

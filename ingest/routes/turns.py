@@ -29,7 +29,7 @@ from shared.store.namespaces import find_thread, lock_thread, policy_defaults
 from shared.store.policies import policy_for
 from shared.store.receipts import Receipt, once, request_hash
 
-router = APIRouter(tags=["turns"])
+router = APIRouter(prefix="/v1", tags=["turns"])
 Ingester = Annotated[Caller, Depends(caller(Permission.INGEST))]
 _BATCH_BODY: dict[str, Any] = {
     "requestBody": {
