@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shared.domain.jobs import Job
+from shared.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
 from shared.store.database import Database, WriteTx
 from shared.store.model_calls import NewCall, drop_old_replies, record_call, settle_calls
 from workers.models.asking import Asker, ModelCall
@@ -20,6 +21,7 @@ class CallLedger:
 
     def note(self, call: ModelCall) -> None:
         """Record a call in a transaction of its own, so that a killed worker loses no spend."""
+        _measure(call)
         with self.database.write(self.job.tenant_id) as tx:
             self._numbers.append(
                 record_call(
@@ -47,6 +49,13 @@ class CallLedger:
         settle_calls(tx, self.job.job_id, self.job.attempt, outcomes)
         if outcomes:
             drop_old_replies(tx, self.job.namespace)
+
+
+def _measure(call: ModelCall) -> None:
+    MODEL_CALLS.labels(call.kind, call.outcome).inc()
+    MODEL_SECONDS.labels(call.kind).observe(call.duration_ms / 1000)
+    MODEL_TOKENS.labels(call.kind, "in").inc(call.usage.input_tokens)
+    MODEL_TOKENS.labels(call.kind, "out").inc(call.usage.output_tokens)
 
 
 def usage_of(asker: Asker) -> dict[str, int]:

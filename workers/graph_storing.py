@@ -17,10 +17,15 @@ from shared.domain.graph_proposed import Proposal
 from shared.domain.graph_view import node_views
 from shared.ids import Prefix, new_id
 from shared.store.database import WriteTx
-from shared.store.graph import ensure_live_version, events_behind, load_state, nodes_matching
+from shared.store.graph import (
+    ensure_live_version,
+    events_behind,
+    load_state,
+    nodes_matching,
+    source_events,
+)
 from shared.store.graph_writes import apply_changes, touched_nodes
 from shared.store.search_index import DocumentKind, index_documents, remove_documents
-from workers.projection_context import sources_with_successors
 from workers.search_documents import node_document
 
 _PREFIXES: Final[Mapping[str, Prefix]] = {
@@ -57,7 +62,7 @@ def store_proposals(
         if not proposal.nodes:
             continue
         state = load_state(tx, nodes_matching(tx, version, proposal_keys(proposal)))
-        events = sources_with_successors(tx, events_behind(state) | job_event_ids)
+        events = source_events(tx, events_behind(state) | job_event_ids)
         result = fold(
             state,
             proposal,
@@ -88,7 +93,7 @@ def _index(tx: WriteTx, namespace: str, node_ids: Collection[str], now: datetime
     if not node_ids:
         return
     state = load_state(tx, sorted(node_ids))
-    events = sources_with_successors(tx, events_behind(state))
+    events = source_events(tx, events_behind(state))
     views = {view.id: view for view in node_views(state, events)}
     names = {view.id: " ".join((view.name, *view.aliases)) for view in views.values() if view.name}
     shown = [views[one] for one in sorted(node_ids) if one in views]

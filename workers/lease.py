@@ -6,13 +6,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import structlog
-
 from shared.domain.jobs import Job
+from shared.logs import get_logger
 from shared.store.database import Database
 from shared.store.job_leases import renew
 
-_log = structlog.get_logger("stratagate.workers.lease")
+_log = get_logger("workers.lease")
 
 
 @contextmanager

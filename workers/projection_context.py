@@ -6,11 +6,11 @@ that readers have is shown, so what rests on forgotten events is not.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from shared.domain.graph import GraphState, SourceEvent, name_key
+from shared.domain.graph import name_key
 from shared.domain.graph_view import FactView, NodeView, node_views
 from shared.domain.search_terms import query_terms
 from shared.store.database import ReadTx
@@ -45,22 +45,11 @@ def known_graph(
     hits = bm25_search(tx, namespace, DocumentKind.NODE, query_terms(text), limit=_SEARCHED)
     recent = recent_nodes(tx, version, limit=_RECENT)
     state = load_state(tx, list(dict.fromkeys([*(hit.document_id for hit in hits), *recent])))
-    views = {view.id: view for view in node_views(state, _sources(tx, state))}
+    views = {view.id: view for view in node_views(state, source_events(tx, events_behind(state)))}
     named = [hit.document_id for hit in hits if _occurs(views.get(hit.document_id), text)]
     ids = [one for one in dict.fromkeys([*named, *recent]) if one in views and views[one].name]
     chosen = {one: views[one] for one in ids[:MAX_NODES]}
     return tuple(_node(view) for view in chosen.values()), _edges(chosen)
-
-
-def sources_with_successors(tx: ReadTx, event_ids: Collection[str]) -> dict[str, SourceEvent]:
-    """Return what the graph's rules need to know of events, and of those that superseded them."""
-    found = source_events(tx, event_ids)
-    heirs = {one.superseded_by for one in found.values() if one.superseded_by} - set(found)
-    return found | source_events(tx, heirs)
-
-
-def _sources(tx: ReadTx, state: GraphState) -> dict[str, SourceEvent]:
-    return sources_with_successors(tx, events_behind(state))
 
 
 def _words(event: ProjectEvent) -> tuple[str, ...]:

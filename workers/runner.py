@@ -13,8 +13,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-import structlog
-
 from shared.clock import Clock
 from shared.domain.jobs import (
     Cancel,
@@ -35,6 +33,8 @@ from shared.domain.model_json import TruncatedReply, UnreadableReply
 from shared.domain.tenancy import Policy
 from shared.errors import Unavailable
 from shared.ids import Prefix, new_id
+from shared.logs import get_logger
+from shared.metrics import JOB_SECONDS, JOBS_FINISHED
 from shared.settings import Settings
 from shared.store import job_leases
 from shared.store.database import Database, ReadTx, WriteTx
@@ -54,7 +54,7 @@ LEASE_LOST: Final = "lease_lost"
 SNOOZED: Final = "snoozed"
 BACKFILL: Final = "backfill"
 _HERE = Path(__file__).resolve().parents[1]
-_log = structlog.get_logger("stratagate.workers")
+_log = get_logger("workers")
 
 
 class JobRetried(Exception):
@@ -99,9 +99,13 @@ def run_job(tenant_id: str, job_id: str, deps: Deps) -> str:
         return DUPLICATE
     attempt = _Attempt(job, deps)
     try:
-        with renewed_lease(deps.database, job, lease_s=deps.settings.lease_s):
+        with (
+            JOB_SECONDS.labels(job.kind.value).time(),
+            renewed_lease(deps.database, job, lease_s=deps.settings.lease_s),
+        ):
             return attempt.run()
     except job_leases.LeaseLost:
+        JOBS_FINISHED.labels(job.kind.value, LEASE_LOST).inc()
         _log.warning(LEASE_LOST, job_id=job_id, attempt=job.attempt)
         return LEASE_LOST
 
@@ -173,7 +177,7 @@ class _Attempt:
                 job_leases.cancel(tx, self.job, outcome)
             self._settle(tx)
         state = SNOOZED if isinstance(outcome, Snooze) else JobState.CANCELLED.value
-        _log.info("job_ended", state=state, reason=outcome.reason, **self._names)
+        self._tell(state, outcome.reason)
         return state
 
     def _finish(self, tx: WriteTx, done: Done) -> list[Ring]:
@@ -204,6 +208,7 @@ class _Attempt:
             self._settle(tx)
         state = "dead" if retry_in_s is None else "retryable"
         told = {"failure_class": failure.failure_class.value, "code": failure.code}
+        JOBS_FINISHED.labels(self.job.kind.value, state).inc()
         _log.warning("job_failed", state=state, attempt=self.job.attempt, **told, **self._names)
         words = f"{self.job.kind.value} {self.job.job_id}: {failure.code}"
         raise JobDied(words) if retry_in_s is None else JobRetried(words)
@@ -227,8 +232,12 @@ class _Attempt:
         if silent:
             with self.deps.database.write(self.job.tenant_id) as tx:
                 unmark_rung(tx, silent)
-        _log.info("job_ended", state=done.state.value, reason=done.reason, **self._names)
+        self._tell(done.state.value, done.reason)
         return done.state.value
+
+    def _tell(self, state: str, reason: str | None) -> None:
+        JOBS_FINISHED.labels(self.job.kind.value, state).inc()
+        _log.info("job_ended", state=state, reason=reason, **self._names)
 
     def _context(self, tx: ReadTx) -> StepContext:
         settings = self.deps.settings

@@ -103,7 +103,7 @@ def store(tx: WriteTx, job: Job, draft: ProjectionDraft, context: StepContext) -
     except NotFound:
         return SOURCE_ERASED
     sources = source_events(tx, draft.event_ids)
-    if not any(event.status in VISIBLE for event in sources.values()):
+    if not any(sources[one].status in VISIBLE for one in draft.event_ids & sources.keys()):
         return Cancel("source_forgotten")
     proposals: list[Proposal] = []
     rejections: list[Rejection] = []
