@@ -8,7 +8,7 @@ from retrieval.event_cards import in_conflict, temporal_card
 from retrieval.graph_views import load_views
 from retrieval.reader import Reader
 from shared.domain.advisories import CitedItem
-from shared.domain.graph_view import NodeView
+from shared.domain.graph_view import EdgeView, FactView, NodeView
 from shared.domain.temporal.resolver import resolve
 from shared.store.blocks import summaries_of
 from shared.store.database import ReadTx
@@ -72,13 +72,17 @@ def _event(
 
 
 def _node(ref: str, view: NodeView) -> CitedItem:
-    facts = (*view.current_facts, *view.historical_facts)
     edges = (*view.current_edges, *view.historical_edges)
+    records: tuple[FactView | EdgeView, ...] = (
+        *view.current_facts,
+        *view.historical_facts,
+        *edges,
+    )
     text = (view.name, *view.aliases, *view.tags, view.state_text, *(e.relation for e in edges))
     return CitedItem(
         ref=ref,
         text="\n".join(text),
-        has_date=any(record.valid_from is not None for record in (*facts, *edges)),
+        has_date=any(record.valid_from is not None for record in records),
         status=view.status.value,
     )
 

@@ -139,7 +139,7 @@ def _block(
 
 
 def _query(query: str | None, tail: Sequence[StoredMessage]) -> str:
-    """Return what memories are activated by: the query, a blank line, the last turns (section 20)."""
+    """Return what memories are activated by: the query, then the last turns (section 20)."""
     turns = sorted({stored.turn_sequence for stored in tail})[-_QUERY_TURNS:]
     recent = render_l5([stored.message for stored in tail if stored.turn_sequence in turns])
     return "\n\n".join(part for part in (query or "", recent) if part.strip())

@@ -1,0 +1,11 @@
+"""The retrieval service's HTTP: thin handlers, one file a resource."""
+
+from fastapi import APIRouter
+
+from retrieval.routes import blocks, context, events, gate, graph, raw
+
+router = APIRouter()
+for part in (events, graph, raw, blocks, context, gate):
+    router.include_router(part.router)
+
+__all__ = ["router"]

@@ -1,0 +1,37 @@
+"""Blocks over HTTP: at their current level, or read deeper."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fastapi import APIRouter
+
+from retrieval.blocks import BlockExpansionReply, BlocksReply, expand_block, get_blocks
+from retrieval.routes.edge import ReadEdge
+from retrieval.schemas import BlockExpansion
+from shared.ids import Prefix, check_id
+
+router = APIRouter(prefix="/v1/retrieval/{ns}/blocks", tags=["blocks"])
+
+
+@router.get("", summary="Blocks at their current level, as a batch")
+def get_all_blocks(
+    ns: str,
+    edge: ReadEdge,
+    scope: Literal["session", "namespace"] = "session",
+    thread_id: str | None = None,
+) -> BlocksReply:
+    """`session`: the thread's own blocks and those without a thread."""
+    with edge.writing(ns, thread_id) as (tx, reader):
+        return get_blocks(tx, reader, scope=scope)
+
+
+@router.post("/{blk}/expand", summary="Read a block at another level, as a new batch")
+def post_block_expand(
+    ns: str, blk: str, edge: ReadEdge, asked: BlockExpansion | None = None
+) -> BlockExpansionReply:
+    """It decays from the level read; L5 is the redacted text unless the key is an admin's."""
+    block_id = check_id(blk, Prefix.BLOCK, "/path/blk")
+    wanted = asked or BlockExpansion()
+    with edge.writing(ns, wanted.thread_id) as (tx, reader):
+        return expand_block(tx, reader, block_id, level=wanted.level)

@@ -1,0 +1,32 @@
+"""The evidence gate over HTTP: assess a batch, then record what was used of it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from retrieval.assess import AssessmentReply, assess_batch
+from retrieval.receipts import UseReply, record_use
+from retrieval.routes.edge import ReadEdge, UseEdge
+from retrieval.schemas import AssessmentRequest, UseRequest
+from shared.http.dependencies import check_receipt_id
+from shared.ids import Prefix, check_id
+
+router = APIRouter(prefix="/v1/batches/{bat}", tags=["gate"])
+
+
+@router.post("/assessment", summary="Assess a batch")
+def post_assessment(bat: str, asked: AssessmentRequest, edge: ReadEdge) -> AssessmentReply:
+    """Any JSON is normalised; advisories stand beside the verdict and never overrule it."""
+    batch_id = check_id(bat, Prefix.BATCH, "/path/bat")
+    with edge.judging(batch_id) as (tx, reader, batch):
+        return assess_batch(tx, reader, batch, raw=asked.model_dump())
+
+
+@router.post("/use", summary="Record what an answer used")
+def post_use(bat: str, asked: UseRequest, edge: UseEdge) -> UseReply:
+    """The only call that reinforces; the same receipt_id gets the first answer again."""
+    batch_id = check_id(bat, Prefix.BATCH, "/path/bat")
+    receipt_id = check_receipt_id(asked.receipt_id, "/receipt_id")
+    wanted = asked.model_copy(update={"receipt_id": receipt_id})
+    with edge.judging(batch_id) as (tx, reader, batch):
+        return record_use(tx, reader, batch, asked=wanted)

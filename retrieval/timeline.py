@@ -1,0 +1,71 @@
+"""Events in the order of the time they speak of: happened, else said, else stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from retrieval.event_cards import EventCard, event_card
+from retrieval.reader import Reader
+from shared.domain.event_filters import Window
+from shared.errors import InvalidInput
+from shared.store.database import ReadTx
+from shared.store.event_lists import timeline_page
+from shared.store.events import links_of
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineItem:
+    """One event at its instant, in UTC so that a list in one order reads in one zone."""
+
+    at: str
+    event: EventCard
+
+
+def read_timeline(
+    tx: ReadTx,
+    reader: Reader,
+    *,
+    window: Window | None,
+    after: str | None,
+    limit: int,
+    newest_first: bool,
+) -> list[TimelineItem]:
+    """Return events by source time, after the place `after` (see `place_of`)."""
+    wanted = window or Window()
+    found = timeline_page(
+        tx,
+        reader.name,
+        version=reader.version,
+        limit=limit,
+        after=None if after is None else _place(after),
+        start=wanted.start,
+        end=wanted.end,
+        newest_first=newest_first,
+    )
+    links = links_of(tx, [event.event_id for _, event in found])
+    return [
+        TimelineItem(at.isoformat(), event_card(reader, event, links=links)) for at, event in found
+    ]
+
+
+def place_of(item: TimelineItem) -> str:
+    """Return where an item stands, for the next page."""
+    return f"{item.at}|{item.event.event_id}"
+
+
+def _place(text: str) -> tuple[datetime, str]:
+    at, _, event_id = text.partition("|")
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError as error:
+        raise _invalid() from error
+    if moment.tzinfo is None or not event_id:
+        raise _invalid()
+    return moment, event_id
+
+
+def _invalid() -> InvalidInput:
+    return InvalidInput.at(
+        "/query/cursor", "give the next_cursor of the page before", "invalid_cursor"
+    )
