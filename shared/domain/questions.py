@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 
 _ASKS_WHEN = re.compile(
-    r"\b(?:(?:what|which)\s+(?:\w+\s+)?(?:date|day|time|year|month|week|weekday|season)"
+    r"\b(?:(?:what|which)(?:'?s)?\s+(?:\w+\s+){0,3}?(?:date|day|time|year|month|week|weekday|season)"
     r"|how\s+long\s+ago|since\s+when|until\s+when|by\s+when|when\s+exactly)\b"
     r"|什么时候|什么时间|什么日子|啥时候|何时|何日|何年|哪天|哪一天|哪年|哪一年|哪个月|几月"
     r"|几号|几点|几时|星期几|周几|礼拜几|多久以?前",

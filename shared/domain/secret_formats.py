@@ -16,7 +16,8 @@ PEM: Final = "[REDACTED_PEM]"
 REDACTED: Final = "[REDACTED]"
 """The marks left where a secret stood."""
 
-_BEFORE = r"(?<![A-Za-z0-9_])"
+# A key may stand right behind an escape of JSON or of a URL, whose last character is no edge.
+_BEFORE = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-Fa-f]{2}))"
 _VENDOR_KEYS = re.compile(
     _BEFORE
     + r"""(?:

@@ -115,6 +115,9 @@ def _said(match: re.Match[str]) -> str | None:
     core = value.rstrip(_CLOSING).lstrip(_QUOTES)
     rest = _closing(value)
     after = rest + match.string[match.end() : match.end() + 40]
+    if _is_pin(match["name"]):
+        is_code = core.isdigit() and 3 <= len(core) <= 12
+        return match["head"] + REDACTED + rest if is_code else None
     is_password = _is_password(match["name"])
     stands_alone = is_password and _STANDS_ALONE.match(after) is not None
     is_word = core.lower() in ORDINARY_WORDS or len(core) < 3
@@ -127,7 +130,9 @@ def _beside(match: re.Match[str]) -> str | None:
     value = match["value"]
     core = value.strip(_CLOSING + _QUOTES)
     has_both = bool(re.search(r"[0-9]", core) and re.search(r"[A-Za-z]", core))
-    least = 6 if _is_password(match["name"]) else 12
+    if _is_pin(match["name"]):
+        has_both = core.isdigit() and len(core) <= 12
+    least = 4 if _is_pin(match["name"]) else 6 if _is_password(match["name"]) else 12
     if has_both and len(core) >= least and not core.lower().startswith(("http", "v")):
         return match["head"] + REDACTED + _closing(value)
     return None
@@ -178,8 +183,11 @@ def _closing(value: str) -> str:
 
 
 def _is_password(name: str) -> bool:
-    lowered = name.lower()
-    return lowered.startswith(("pass", "pwd", "pin", "密码", "口令", "暗号"))
+    return name.lower().startswith(("pass", "pwd", "密码", "口令", "暗号"))
+
+
+def _is_pin(name: str) -> bool:
+    return name.lower().startswith("pin")
 
 
 def _looks_secret(word: str, *, is_password: bool) -> bool:
