@@ -142,7 +142,7 @@ def _doubtful(m: re.Match[str], ctx: Context, led: str | None) -> bool:
     return said == "may" and _VERB_NEXT.match(ctx.text, m.end("month")) is not None
 
 
-_SPAN_BEFORE = re.compile(rf"\b{en.MONTH}\b[\w ,.]{{0,8}}$", _I)
+_SPAN_BEFORE = re.compile(rf"(between\s+[\w ]*)?\b{en.MONTH}\b[\w ,.]{{0,8}}$", _I)
 _SPAN_AFTER = re.compile(r"[\s,]*\d{0,4}\s+(?:to|until|till|through|on|onwards?)\b", _I)
 
 
@@ -150,7 +150,8 @@ def _leads_a_month(m: re.Match[str], text: str) -> bool:
     """Tell "from June to August" and "in June" from "a gift from June" and "and June"."""
     lead = en.fold(m["lead"])
     if lead in ("and", "to", "through"):
-        return _SPAN_BEFORE.search(text, max(0, m.start() - 20), m.start()) is not None
+        opened = _SPAN_BEFORE.search(text, max(0, m.start() - 40), m.start())
+        return opened is not None and (lead != "and" or opened[1] is not None)
     if lead in ("from", "for", "after", "of"):
         return _SPAN_AFTER.match(text, m.end()) is not None or lead == "of"
     return True

@@ -125,9 +125,9 @@ def _bare_weekday(m: re.Match[str], ctx: Context, weekday: int) -> Atom:
     if not m["rel"] and _in_a_name(m, ctx.text):
         return Atom(*m.span("x"), kind=Kind.VETO)
     tense = ctx.tense_at(*m.span("x"))
-    led = _LED.search(ctx.text, max(0, m.start() - 8), m.start("x"))
+    led = _LED.search(ctx.text, max(0, m.start() - 14), m.start("x"))
     if led:
-        tense = Tense.FUTURE if led[1].lower() == "by" else Tense.PAST
+        tense = Tense.PAST if led[1].lower() == "since" else Tense.FUTURE
     interval = None
     if tense is Tense.PAST:
         interval = cal.day(weekday_before(ctx.today, weekday))
@@ -213,7 +213,7 @@ _LEADERS = frozenset(
         "then",
     )
 )
-_LED = re.compile(r"\b(by|since)\s+$", _I)
+_LED = re.compile(r"\b(by|since|(?:day|week|month)s?\s+from)\s+$", _I)
 # Lookbehinds are fixed in width, so each word comes with the non-letter before it.
 _NOT_EVERY = "".join(
     rf"(?<!\b{word} )"

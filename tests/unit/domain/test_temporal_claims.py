@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from shared.domain.temporal import (
+    Basis,
+    CitedText,
+    Precision,
+    TemporalClaim,
+    TemporalStatus,
+    check_claim,
+)
+
+PARIS = datetime.fromisoformat("2024-05-20T18:00:00+02:00")
+POTTERY = CitedText("Yesterday I finished the pottery course.", PARIS, "Europe/Paris")
+
+
+def test_a_model_that_counted_from_its_own_clock_is_corrected() -> None:
+    claim = TemporalClaim("2026-08-31", precision="day", original_text="Yesterday")
+    checked = check_claim(claim, [POTTERY])
+    assert (checked.start, checked.end) == (date(2024, 5, 19), date(2024, 5, 19))
+    assert (checked.precision, checked.basis) == (Precision.DAY, Basis.RELATIVE)
+    assert checked.original_text == "Yesterday"
+    assert "replaced" in checked.notes
+    assert checked.zone == "Europe/Paris"
+
+
+def test_a_right_claim_passes_without_a_note() -> None:
+    claim = TemporalClaim("2024-05-19", "2024-05-19", "day", "relative", "yesterday", "occurred")
+    checked = check_claim(claim, [POTTERY])
+    assert (checked.start, checked.notes) == (date(2024, 5, 19), ())
+    assert checked.status is TemporalStatus.OCCURRED
+
+
+def test_a_date_without_words_for_it_becomes_unknown() -> None:
+    plain = CitedText("I finished the pottery course.", PARIS, "Europe/Paris")
+    checked = check_claim(TemporalClaim("2024-05-20", precision="day"), [plain])
+    assert (checked.start, checked.end, checked.precision) == (None, None, Precision.UNKNOWN)
+    assert checked.notes == ("not_derivable",)
+
+
+def test_words_that_give_no_date_are_kept() -> None:
+    vague = CitedText("I finished it recently.", PARIS, "Europe/Paris")
+    claim = TemporalClaim("2024-05-01", precision="month", original_text="recently")
+    checked = check_claim(claim, [vague])
+    assert (checked.start, checked.precision) == (None, Precision.UNKNOWN)
+    assert checked.original_text == "recently"
+    assert checked.notes == ("not_derivable",)
+
+
+def test_wording_foreign_to_the_source_does_not_make_a_date() -> None:
+    plain = CitedText("I finished the pottery course.", PARIS, "Europe/Paris")
+    claim = TemporalClaim("2024-05-19", precision="day", original_text="the day before")
+    checked = check_claim(claim, [plain])
+    assert (checked.start, checked.original_text) == (None, "the day before")
+    assert checked.notes == ("wording_not_in_source", "not_derivable")
+
+
+def test_foreign_wording_for_a_date_that_the_source_gives_is_replaced_by_its_words() -> None:
+    claim = TemporalClaim("2024-05-19", precision="day", original_text="the day before")
+    checked = check_claim(claim, [POTTERY])
+    assert (checked.start, checked.original_text) == (date(2024, 5, 19), "Yesterday")
+    assert "wording_not_in_source" in checked.notes
+
+
+def test_no_claim_and_no_wording_stays_unknown_even_beside_a_date() -> None:
+    checked = check_claim(TemporalClaim(), [POTTERY])
+    assert (checked.start, checked.precision, checked.notes) == (None, Precision.UNKNOWN, ())
+
+
+def test_among_several_expressions_the_claimed_one_is_taken() -> None:
+    said = CitedText(
+        "Last week I sailed; on Friday it stormed.", datetime(2026, 3, 2, 8, tzinfo=UTC)
+    )
+    checked = check_claim(TemporalClaim("2026-02-27", precision="day"), [said])
+    assert (checked.start, checked.original_text) == (date(2026, 2, 27), "Friday")
+    week = check_claim(TemporalClaim("2026-02-23", "2026-03-01", "range"), [said])
+    assert (week.start, week.end, week.precision) == (
+        date(2026, 2, 23),
+        date(2026, 3, 1),
+        Precision.RANGE,
+    )
+
+
+def test_the_cited_message_that_holds_the_words_sets_the_clock() -> None:
+    later = CitedText("Right, yesterday.", datetime(2024, 6, 1, 9, tzinfo=UTC))
+    claim = TemporalClaim("2024-05-31", original_text="yesterday")
+    assert check_claim(claim, [later, POTTERY]).start == date(2024, 5, 31)
+
+
+INVERTED = TemporalClaim("2026-05-10", "2026-05-01", "day", "explicit", "10 to 1 May")
+
+
+def test_an_inverted_range_loses_its_end() -> None:
+    # date-10, where the source says it backwards as well
+    said = CitedText("The fair ran from 10 to 1 May.", datetime(2026, 6, 1, 9, tzinfo=UTC))
+    checked = check_claim(INVERTED, [said])
+    assert (checked.start, checked.end) == (date(2026, 5, 10), None)
+    assert "inverted_range" in checked.notes
+
+
+def test_an_inverted_claim_without_support_is_unknown_and_noted() -> None:
+    # date-10, where only the model said it
+    said = CitedText("The fair was lovely.", datetime(2026, 6, 1, 9, tzinfo=UTC))
+    checked = check_claim(INVERTED, [said])
+    assert (checked.start, checked.end, checked.precision) == (None, None, Precision.UNKNOWN)
+    assert "inverted_range" in checked.notes
+
+
+@pytest.mark.parametrize("impossible", ["2024-02-30", "2023-02-29", "2024-13-01", "May-ish"])
+def test_an_impossible_date_is_refused_and_never_rolled_over(impossible: str) -> None:
+    plain = CitedText("The lease ends then.", PARIS, "Europe/Paris")
+    checked = check_claim(TemporalClaim(impossible, precision="day"), [plain])
+    assert checked.start is None
+    assert "impossible_date" in checked.notes
+
+
+def test_an_impossible_date_in_the_source_stays_unknown_with_its_words() -> None:
+    said = CitedText("The lease ends on 30 February 2025.", PARIS, "Europe/Paris")
+    claim = TemporalClaim("2025-03-02", original_text="30 February 2025")
+    checked = check_claim(claim, [said])
+    assert (checked.start, checked.original_text) == (None, "30 February 2025")
+    assert "impossible_date" in checked.notes
+
+
+def test_a_plan_stays_a_plan_and_the_future_has_not_occurred() -> None:
+    said = CitedText("We will open the shop next month.", PARIS, "Europe/Paris")
+    claim = TemporalClaim("2024-06-01", original_text="next month", status="occurred")
+    assert check_claim(claim, [said]).status is TemporalStatus.PLANNED
+    kept = CitedText("We meant to open last month.", PARIS, "Europe/Paris")
+    plan = TemporalClaim("2024-04-01", original_text="last month", status="planned")
+    assert check_claim(plan, [kept]).status is TemporalStatus.PLANNED
+
+
+def test_wording_is_matched_after_nfkc_and_whitespace_folding() -> None:
+    said = CitedText("We met  last\u00a0Friday　in Lyon.", PARIS, "Europe/Paris")
+    checked = check_claim(TemporalClaim("2024-05-17", original_text="last Friday"), [said])
+    assert checked.start == date(2024, 5, 17)
+
+
+def test_chinese_wording_is_checked_the_same_way() -> None:
+    said = CitedText("上周三我去了医院。", datetime(2026, 3, 18, 10, tzinfo=UTC), "Asia/Shanghai")
+    checked = check_claim(TemporalClaim("2026-03-18", original_text="上周三"), [said])
+    assert (checked.start, checked.notes) == (date(2026, 3, 11), ("replaced",))
