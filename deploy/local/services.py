@@ -19,6 +19,8 @@ _BIN = Path(sys.executable).parent
 _READY = "/health/ready"
 # A worker finishes what it has in hand, then gives the rest back to the queue.
 _WORKER_STOP = ((signal.SIGTERM, 15.0), (signal.SIGQUIT, 10.0))
+# Celery warns of root because it could unpickle messages there; ours are JSON alone.
+_NO_ROOT_WARNING = "ignore:You're running the worker with superuser privileges"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def _worker(environment: Mapping[str, str], concurrency: int) -> ProcessSpec:
     return ProcessSpec(
         "worker",
         tuple(command),
-        environment,
+        {**environment, "PYTHONWARNINGS": _NO_ROOT_WARNING},
         ready_marker=" ready.",
         stop_steps=_WORKER_STOP,
         working_folder=_ROOT,
@@ -102,6 +104,7 @@ def _worker(environment: Mapping[str, str], concurrency: int) -> ProcessSpec:
 def _flower(addresses: Addresses, environment: Mapping[str, str], auth: str) -> ProcessSpec:
     command = [str(_BIN / "celery"), "-A", "workers.app", "flower"]
     command += [f"--address={LOOPBACK}", f"--port={addresses.flower}"]
+    command.append("--logging=error")  # it starts before the worker and warns of its absence
     url = f"http://{LOOPBACK}:{addresses.flower}/healthcheck"
     return ProcessSpec(
         "flower",
