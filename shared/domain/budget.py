@@ -6,6 +6,7 @@ never drops a character: the parts of a message, joined, are the message.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ CHARS_PER_TOKEN = 4
 MESSAGE_OVERHEAD_TOKENS = 24
 """What a message's id, role, time and punctuation cost in a prompt."""
 
+_ASCII_RUN = re.compile(r"[\x00-\x7f]+")
 _BREAKS = ("\n\n", "\n", "。", "！", "？", "! ", "? ", ". ", " ")
 
 
@@ -28,14 +30,8 @@ def estimate_tokens(text: str) -> int:
     A run of ASCII costs a token for every four characters begun, any other code point one
     token, which also ends the run.
     """
-    total = run = 0
-    for char in text:
-        if char <= "\x7f":
-            run += 1
-            continue
-        total += -(-run // CHARS_PER_TOKEN) + 1
-        run = 0
-    return total + -(-run // CHARS_PER_TOKEN)
+    runs = [len(run) for run in _ASCII_RUN.findall(text)]
+    return sum(-(-run // CHARS_PER_TOKEN) for run in runs) + len(text) - sum(runs)
 
 
 def message_tokens(message: Message) -> int:

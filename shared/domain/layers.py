@@ -57,16 +57,17 @@ def render_layers(messages: Sequence[Message]) -> Layers:
     tokens(L3) <= tokens(L4) <= tokens(L5) always holds.
     """
     raw, readable, condensed = render_l5(messages), _readable(messages), _condensed(messages)
-    l4_falls_back = estimate_tokens(readable) > estimate_tokens(raw)
+    cost = {text: estimate_tokens(text) for text in (raw, readable, condensed)}
+    l4_falls_back = cost[readable] > cost[raw]
     l4 = raw if l4_falls_back else readable
-    l3_falls_back = estimate_tokens(condensed) > estimate_tokens(l4)
+    l3_falls_back = cost[condensed] > cost[l4]
     l3 = l4 if l3_falls_back else condensed
     texts = {"l3": l3, "l4": l4, "l5": raw, "unguarded_l4": readable, "unguarded_l3": condensed}
     return Layers(
         **texts,
         l4_fell_back_to_l5=l4_falls_back,
         l3_fell_back_to_l4=l3_falls_back,
-        tokens={name: estimate_tokens(text) for name, text in texts.items()},
+        tokens={name: cost[text] for name, text in texts.items()},
     )
 
 

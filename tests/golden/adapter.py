@@ -8,31 +8,25 @@ compared by relation only.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.golden import rules_adapters
+from tests.golden import event_adapters, graph_adapters, rules_adapters, search_adapters
 from tests.golden.comparing import Difference
 
 Adapter = Callable[[Any, Any], Any]
 Comparison = Callable[[Any, Any], list[Difference]]
 
-_OTHERS = ("search_adapters", "event_adapters", "graph_adapters")
-
-
-def _modules() -> list[ModuleType]:
-    names = [f"tests.golden.{name}" for name in _OTHERS]
-    found = [importlib.import_module(n) for n in names if importlib.util.find_spec(n)]
-    return [rules_adapters, *found]
-
-
-ADAPTERS: dict[str, Adapter] = {}
-OVERRULED: dict[tuple[str, str, str], str] = {}
-COMPARE: dict[str, Comparison] = {}
-for _module in _modules():
-    ADAPTERS |= _module.ADAPTERS
-    OVERRULED |= _module.OVERRULED
-    COMPARE |= getattr(_module, "COMPARE", {})
+ADAPTERS: Mapping[str, Adapter] = {
+    **rules_adapters.ADAPTERS,
+    **search_adapters.ADAPTERS,
+    **event_adapters.ADAPTERS,
+    **graph_adapters.ADAPTERS,
+}
+OVERRULED: Mapping[tuple[str, str, str], str] = {
+    **rules_adapters.OVERRULED,
+    **search_adapters.OVERRULED,
+    **event_adapters.OVERRULED,
+    **graph_adapters.OVERRULED,
+}
+COMPARE: Mapping[str, Comparison] = {**event_adapters.COMPARE, **graph_adapters.COMPARE}

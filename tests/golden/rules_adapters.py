@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -172,12 +173,13 @@ ADAPTERS = {
 
 _TOOL_MARKS = ("tool_call", '"function"', '"arguments"')
 _OPENS_JSON = ("{", "[", "```")
-_REDACT = {
-    'apikey = "quoted value"': "D27",
-    "令牌 token：全角": "D27",
-    "AKIAIOSFODNN7EXAMPLE": "D27",
-    "password is hunter2": "D38",
-}
+_LEFT_BY_THE_REFERENCE = (
+    # What D27 and D38 ask for beyond the reference, looked for in the reference's own output.
+    ("D27", r"\bsk-|AKIA|ASIA|AIza|xox[a-z]-|eyJ|-----BEGIN|\b[Bb]asic |://[^/\s]*:[^/\s]*@"),
+    ("D27", r"\[REDACTED\][^\n]*[\"'”]|[\"']\s*[:=]|[：＝]"),
+    ("D27", r"(?i)[_a-z](?:token|password|secret|api[_-]?key)\s*[:=]|passwd|pwd|passphrase"),
+    ("D38", r"(?i)(?:password|token|secret|key|pin)\b.*\s(?:is|was|to)\s|密码|口令|密钥"),
+)
 
 
 def _overruled_layers() -> Iterator[tuple[str, str, str]]:
@@ -220,17 +222,27 @@ def _overruled_weights() -> Iterator[tuple[str, str, str]]:
             yield case["name"], "$", "D14"
 
 
+def _overruled_redactions() -> Iterator[tuple[str, str, str]]:
+    """D27, D38: secrets that the reference leaves and ours takes."""
+    for case in cases("redact"):
+        if redact(case["input"]) == case["output"]:
+            continue
+        for decision, pattern in _LEFT_BY_THE_REFERENCE:
+            if re.search(pattern, case["output"]):
+                yield case["name"], "$", decision
+                break
+
+
 def _overruled() -> Iterator[tuple[tuple[str, str, str], str]]:
     rules = {
         "layers": _overruled_layers,
         "expand_target": _overruled_targets,
         "weights": _overruled_weights,
+        "redact": _overruled_redactions,
     }
     for file, rule in rules.items():
         for name, path, decision in rule():
             yield (file, name, path), decision
-    for name, decision in _REDACT.items():
-        yield ("redact", name, "$"), decision
 
 
 OVERRULED = dict(_overruled())

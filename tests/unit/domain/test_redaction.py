@@ -223,6 +223,10 @@ def test_ordinary_prose_stays_word_for_word(prose: str) -> None:
 @pytest.mark.parametrize(
     ("text", "redacted"),
     [
+        ('apikey = "quoted value"', "apikey=[REDACTED]"),
+        ("令牌 token：全角", "令牌 token=[REDACTED]"),
+        ("AKIAIOSFODNN7EXAMPLE", "[REDACTED_TOKEN]"),
+        ("password is hunter2", "password is [REDACTED]"),
         ("my password is swordfish.", "my password is [REDACTED]."),
         ("密码：hunter2，然后", "密码=[REDACTED]，然后"),
         ("passphrase: correct horse battery staple", "passphrase=[REDACTED]"),
