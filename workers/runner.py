@@ -6,6 +6,7 @@ lease has gone changes nothing. An attempt that fails is recorded before its err
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -184,7 +185,12 @@ class _Attempt:
         """End the job well and enqueue what follows, on the transaction of its effects."""
         queue = BACKFILL if self.job.queue == BACKFILL else None
         added = [
-            enqueue(tx, self.job.namespace, _on_queue(follow_up, queue))
+            enqueue(
+                tx,
+                self.job.namespace,
+                _on_queue(follow_up, queue),
+                max_attempts=self.deps.settings.max_attempts,
+            )
             for follow_up in done.follow_ups
         ]
         job_leases.finish(
@@ -284,7 +290,8 @@ def _failure_of_model(error: ModelError) -> Failure:
 def _failure_unexpected(error: Exception) -> Failure:
     """Name the type and the place, never the message, which may hold what somebody said."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if frame.filename.startswith(str(_HERE))]
+    folders = tuple(f"{_HERE / name}{os.sep}" for name in ("workers", "shared"))
+    ours = [frame for frame in frames if frame.filename.startswith(folders)]
     place = ""
     if ours:
         place = f" at {Path(ours[-1].filename).relative_to(_HERE)}:{ours[-1].lineno}"

@@ -127,8 +127,8 @@ def store(tx: WriteTx, job: Job, draft: ExtractionDraft, context: StepContext) -
     if extraction is None:
         # Degraded to nothing: the block keeps its native messages and can be retried.
         return Done(JobState.DEGRADED, NO_VALID_EVENT, rejections=_listed(draft.failed))
-    mark_ready(tx, block)
     if not extraction.should_extract:
+        mark_ready(tx, block)
         told = {"events": 0, "why": extraction.reason}
         return Done(JobState.SUCCEEDED_EMPTY, VALID_EMPTY, told)
     stored = store_events(
@@ -139,6 +139,8 @@ def store(tx: WriteTx, job: Job, draft: ExtractionDraft, context: StepContext) -
         offered=draft.offered,
         version=context.derivation_version,
     )
+    # Locks the thread's row, which incoming turns wait for: so it comes last.
+    mark_ready(tx, block)
     return _outcome(tx, block, extraction, stored, context)
 
 
