@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from importlib.metadata import entry_points
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -67,23 +67,17 @@ def status(as_json: AsJson = False) -> None:
     """Show the schema's revision and, for each tenant, its jobs by kind and state."""
     settings = get_settings()
     database = Database(settings)
-    report = {
-        "revision": current_revision(database),
-        "expected_revision": head_revision(),
-        "tenants": [
-            {
-                "tenant_id": tenant_id,
-                "name": name,
-                **_tenant_status(database, tenant_id),
-            }
-            for tenant_id, name in find_tenants(settings)
-        ],
-    }
+    tenants: list[dict[str, Any]] = [
+        {"tenant_id": tenant_id, "name": name, **_tenant_status(database, tenant_id)}
+        for tenant_id, name in find_tenants(settings)
+    ]
+    revision, expected = current_revision(database), head_revision()
     if as_json:
+        report = {"revision": revision, "expected_revision": expected, "tenants": tenants}
         typer.echo(json.dumps(report, indent=2))
         return
-    _out.print(f"schema {report['revision']} (this version expects {report['expected_revision']})")
-    for tenant in report["tenants"]:  # type: ignore[union-attr] # the list made just above
+    _out.print(f"schema {revision} (this version expects {expected})")
+    for tenant in tenants:
         table = Table("kind", *[state.value for state in JobState], title=f"{tenant['name']}")
         for kind, counts in tenant["jobs"].items():
             table.add_row(kind, *[str(counts.get(state.value, "")) for state in JobState])
