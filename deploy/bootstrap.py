@@ -111,7 +111,8 @@ def _install() -> None:
         return
     python = str(venv_python())
     if subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode != 0:
-        subprocess.run([python, "-m", "ensurepip", "--default-pip"], check=False)
+        ensure = [python, "-m", "ensurepip", "--default-pip"]
+        subprocess.run(ensure, capture_output=True, check=False)
     options = ["--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes"]
     done = subprocess.run([python, "-m", "pip", "install", *options, "-r", str(LOCK)], check=False)
     if done.returncode != 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 from pathlib import Path
 
 from deploy.bootstrap import ROOT, SetupFailed, inside_venv, run_inside_venv, setup
@@ -41,9 +42,19 @@ def _dispatch(options: argparse.Namespace) -> int:
         from deploy.checks import run_checks  # noqa: PLC0415
 
         return run_checks(full=options.full, only=options.only)
+    return _demo(options)
+
+
+def _demo(options: argparse.Namespace) -> int:
+    """Run the demo so that both ways to interrupt it stop the stack that it started."""
     from deploy.demo import run_demo  # noqa: PLC0415
 
-    return run_demo(options)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return run_demo(options)
+    except KeyboardInterrupt:
+        print("\nStopped; the data stays.")
+        return 130
 
 
 def _parser() -> argparse.ArgumentParser:

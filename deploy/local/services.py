@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import signal
 import sys
@@ -60,12 +61,13 @@ def service_specs(
     return specs
 
 
-def answers_ok(url: str, *, timeout_s: float = 2.0) -> bool:
-    """Tell whether a GET of the URL answers 200."""
+def answers_ok(url: str, *, auth: str = "", timeout_s: float = 2.0) -> bool:
+    """Tell whether a GET of the URL, as `user:password` if given, answers 200."""
     parts = urlsplit(url)
     link = http.client.HTTPConnection(parts.hostname or LOOPBACK, parts.port, timeout=timeout_s)
     try:
-        link.request("GET", parts.path)
+        basic = base64.b64encode(auth.encode()).decode()
+        link.request("GET", parts.path, headers={"Authorization": f"Basic {basic}"} if auth else {})
         return link.getresponse().status == http.client.OK
     except (OSError, http.client.HTTPException):
         return False
@@ -105,12 +107,12 @@ def _flower(addresses: Addresses, environment: Mapping[str, str], auth: str) -> 
     command = [str(_BIN / "celery"), "-A", "workers.app", "flower"]
     command += [f"--address={LOOPBACK}", f"--port={addresses.flower}"]
     command.append("--logging=error")  # it starts before the worker and warns of its absence
-    url = f"http://{LOOPBACK}:{addresses.flower}/healthcheck"
+    url = f"http://{LOOPBACK}:{addresses.flower}/workers"
     return ProcessSpec(
         "flower",
         tuple(command),
         # Not an argument: process lists show those to every account of the machine.
         {**environment, "FLOWER_BASIC_AUTH": auth},
-        is_ready=lambda: answers_ok(url),
+        is_ready=lambda: answers_ok(url, auth=auth),  # another's Flower would refuse
         working_folder=_ROOT,
     )

@@ -169,7 +169,8 @@ class Stack:
         if options.apart:
             ports["retrieval"] = _port(options.retrieval_port, last.get("retrieval"), "retrieval")
         if options.with_flower:
-            ports["flower"] = free_port(preferred=last.get("flower") or _FLOWER_PORT)
+            usual = _FLOWER_PORT if options.port else None  # several stacks start side by side
+            ports["flower"] = free_port(preferred=last.get("flower") or usual)
         if len(set(ports.values())) < len(ports):
             raise PortTaken(f"Two parts cannot share a port: {ports}.")
         write_state(self.folder.ports_file, last | ports)
