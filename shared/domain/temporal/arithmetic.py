@@ -20,6 +20,14 @@ def day(of: date) -> Interval:
     return Interval(of, of, Precision.DAY)
 
 
+def day_of(year_number: int, month_number: int, day_number: int) -> Interval | None:
+    """Return a day by its numbers, None where the calendar lacks it (30 February)."""
+    try:
+        return day(date(year_number, month_number, day_number))
+    except ValueError:
+        return None
+
+
 def span(first: date, last: date) -> Interval:
     """Return the days from first to last, inclusive."""
     return Interval(first, last, Precision.RANGE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 from shared.domain.temporal import arithmetic as cal
@@ -32,7 +33,8 @@ def _day_word(m: re.Match[str], ctx: Context) -> Atom:
     if _is_a_name(m, ctx.text) or m["seems"]:
         return Atom(m.start(), m.end(), kind=Kind.VETO)
     shift = _DAY_WORDS[en.fold(m["word"])]
-    return _day(m, ctx, shift, part=part_of_day(m["part"], m["word"]))
+    atom = _day(m, ctx, shift, part=part_of_day(m["part"], m["word"]))
+    return replace(atom, ahead=True) if m["x"].lower().startswith("later") else atom
 
 
 def _is_a_name(m: re.Match[str], text: str) -> bool:

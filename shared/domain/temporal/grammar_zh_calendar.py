@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
 
 from shared.domain.temporal import arithmetic as cal
 from shared.domain.temporal import selection, shifting
@@ -11,7 +10,7 @@ from shared.domain.temporal import vocabulary_zh as zh
 from shared.domain.temporal.festivals import CHINESE as FESTIVALS
 from shared.domain.temporal.festivals import new_year_day
 from shared.domain.temporal.numeric_dates import IMPOSSIBLE, day_atom, refused
-from shared.domain.temporal.rules import Atom, Context, Grain, Kind, Rule, Tense
+from shared.domain.temporal.rules import Atom, Context, Grain, Kind, Rule
 from shared.domain.temporal.selection import ByYear
 from shared.domain.temporal.values import Basis, Interval
 
@@ -40,9 +39,9 @@ def _month_day(m: re.Match[str], ctx: Context) -> Atom:
     month, day = zh.integer(m["m"]), zh.integer(m["d"])
     if m["y"]:
         return day_atom(m, zh.year_number(m["y"]), month, day)
-    if not 1 <= month <= 12 or _day_of(2024, month, day) is None:
+    if not 1 <= month <= 12 or cal.day_of(2024, month, day) is None:
         return refused(m, IMPOSSIBLE)
-    return _yearless(m, ctx, lambda y: _day_of(y, month, day), Grain.DAY)
+    return _yearless(m, ctx, lambda y: cal.day_of(y, month, day), Grain.DAY)
 
 
 def _days(m: re.Match[str], ctx: Context) -> Atom:
@@ -50,7 +49,7 @@ def _days(m: re.Match[str], ctx: Context) -> Atom:
     month, first, last = zh.integer(m["m"]), zh.integer(m["d"]), zh.integer(m["d2"])
 
     def in_year(year: int) -> Interval | None:
-        begin, end = _day_of(year, month, first), _day_of(year, month, last)
+        begin, end = cal.day_of(year, month, first), cal.day_of(year, month, last)
         if begin is None or end is None:
             return None
         if last < first:
@@ -67,13 +66,6 @@ def _days(m: re.Match[str], ctx: Context) -> Atom:
     return Atom(
         atom.start, atom.end, atom.interval, basis=atom.basis, within=atom.within, note=note
     )
-
-
-def _day_of(year: int, month: int, day: int) -> Interval | None:
-    last = cal.month(year, month).end
-    if last is None or not 1 <= day <= last.day:
-        return None
-    return cal.day(date(year, month, day))
 
 
 def _month(m: re.Match[str], ctx: Context) -> Atom | None:
@@ -95,30 +87,15 @@ def _day_of_month(m: re.Match[str], ctx: Context) -> Atom | None:
     if not 1 <= day <= 31:
         return None
     tense = ctx.tense_at(m.start(), m.end())
-    interval = None if tense is Tense.OPEN else _nearest_day(ctx, day, tense)
+    interval = selection.day_of_month(ctx.today, day, tense)
     return Atom(
         m.start(),
         m.end(),
         interval,
         grain=Grain.DAY,
         basis=Basis.RELATIVE if interval else Basis.UNKNOWN,
-        within=((Grain.MONTH, lambda month: _in_month(month, day)),),
+        within=((Grain.MONTH, lambda month: selection.day_within(month, day)),),
     )
-
-
-def _nearest_day(ctx: Context, day: int, tense: Tense) -> Interval | None:
-    step = -1 if tense is Tense.PAST else 1
-    for months in range(4):
-        moved = cal.shift_months(ctx.today, step * months)
-        found = _day_of(moved.year, moved.month, day)
-        if found and (selection.first_day(found) - ctx.today) * step >= timedelta(0):
-            return found
-    return None
-
-
-def _in_month(month: Interval, day: int) -> Interval | None:
-    begin = selection.first_day(month)
-    return _day_of(begin.year, begin.month, day)
 
 
 def _season(m: re.Match[str], ctx: Context) -> Atom | None:

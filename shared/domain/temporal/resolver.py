@@ -13,11 +13,15 @@ from datetime import datetime
 
 from shared.domain.temporal import (
     grammar_en_calendar,
+    grammar_en_dates,
     grammar_en_named,
+    grammar_en_offsets,
     grammar_en_periods,
     grammar_en_relative,
+    grammar_en_weekdays,
     grammar_zh,
     grammar_zh_calendar,
+    grammar_zh_counted,
     numeric_dates,
     tense,
 )
@@ -142,18 +146,19 @@ def _expression(text: str, atom: Atom, at: datetime, direction: Tense) -> TimeEx
         end=end,
         precision=precision,
         basis=basis,
-        status=_status(interval, at, direction, ongoing=atom.ongoing),
+        status=_status(atom, at, direction),
         original_text=text[atom.start : atom.end],
         span=(atom.start, atom.end),
         note=atom.note,
     )
 
 
-def _status(
-    interval: Interval | None, at: datetime, direction: Tense, *, ongoing: bool
-) -> TemporalStatus:
-    if ongoing:
+def _status(atom: Atom, at: datetime, direction: Tense) -> TemporalStatus:
+    interval = atom.interval
+    if atom.ongoing:
         return TemporalStatus.ONGOING
+    if atom.ahead:
+        return TemporalStatus.PLANNED
     if interval is not None and _is_past(interval, at):
         return TemporalStatus.OCCURRED
     if interval is not None and _is_ahead(interval, at):
@@ -179,8 +184,11 @@ _ENGLISH = _Language(
         *numeric_dates.RULES,
         *grammar_en_relative.RULES,
         *grammar_en_periods.RULES,
+        *grammar_en_weekdays.RULES,
+        *grammar_en_dates.RULES,
         *grammar_en_calendar.RULES,
         *grammar_en_named.RULES,
+        *grammar_en_offsets.RULES,
     ),
     glue=Glue(
         nest=re.compile(r",?\s*(?:(?:of|in|on|at|during)\s+)?(?:the\s+)?", re.IGNORECASE),
@@ -195,7 +203,12 @@ _ENGLISH = _Language(
     bounded=_bounded,
 )
 _CHINESE = _Language(
-    rules=(*numeric_dates.RULES, *grammar_zh.RULES, *grammar_zh_calendar.RULES),
+    rules=(
+        *numeric_dates.RULES,
+        *grammar_zh.RULES,
+        *grammar_zh_counted.RULES,
+        *grammar_zh_calendar.RULES,
+    ),
     glue=Glue(
         nest=re.compile(r"\s*的?\s*"),
         clock=re.compile(r"\s*的?，?\s*"),

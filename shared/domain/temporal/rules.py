@@ -54,7 +54,8 @@ class Atom:
 
     `within` maps a surrounding grain to how this atom resolves inside it ("Friday" in a
     week, "May" in a year). `apply` is an offset's reading of the atom that follows it.
-    `clock` is hour and minute; `half_known` is false for an hour without am or pm.
+    `clock` is hour and minute; `half_known` is false for an hour without am or pm. `ahead`
+    says that the words themselves point past the mention ("later today").
     """
 
     start: int

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 
+from shared.domain.temporal import arithmetic as cal
 from shared.domain.temporal.rules import Tense
 from shared.domain.temporal.values import Interval
 
@@ -70,6 +71,25 @@ def bare(by_year: ByYear, today: date, tense: Tense) -> Interval | None:
     if distance < -_FAR:
         return by_year(today.year + 1) or this_year
     return this_year
+
+
+def day_of_month(today: date, number: int, tense: Tense) -> Interval | None:
+    """Return the last or next such day of a month, today included; None without a tense."""
+    if tense is Tense.OPEN:
+        return None
+    step = -1 if tense is Tense.PAST else 1
+    for months in range(4):
+        moved = cal.shift_months(today, step * months)
+        found = cal.day_of(moved.year, moved.month, number)
+        if found and (first_day(found) - today) * step >= timedelta(0):
+            return found
+    return None
+
+
+def day_within(month: Interval, number: int) -> Interval | None:
+    """Return a day of a month by its number, None where the month is shorter."""
+    begin = first_day(month)
+    return cal.day_of(begin.year, begin.month, number)
 
 
 def weekday_before(today: date, weekday: int) -> date:

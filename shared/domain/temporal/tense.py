@@ -29,7 +29,7 @@ _FUTURE_EN = re.compile(
     r"should|need to|have to|has to|got to|gotta|must|due|deadline|scheduled|supposed to|"
     r"i'm (?:seeing|meeting|flying|leaving|having|taking|visiting|starting|hosting|going)|"
     r"(?:am|is|are|'re|'m) (?:\w+ )?(?:flying|leaving|arriving|coming|moving|starting|visiting|"
-    r"meeting|having|hosting|taking|seeing|opening|launching|going)|remind|upcoming|"
+    r"meeting|having|hosting|doing|taking|seeing|opening|launching|going)|remind|upcoming|"
     r"excited for|ready for|prepare for|preparing for|expected|expect|book(?:ed)? for|"
     r"next|works for me|sounds? good|how about|what about|coming up|"
     r"by then|tomorrow|about to|intend)\b|'ll\b|'d like to\b",

@@ -82,6 +82,14 @@ EDGE = (
     r"early(?:\s+in(?:\s+the)?)?|late(?:\s+in(?:\s+the)?)?|mid(?:dle)?)"
 )
 
+YEAR = r"(?:1[89]|20)\d{2}"
+COMMA_YEAR = rf"(?:,?\s+(?:of\s+)?(?P<y>{YEAR})\b(?![:/-]))?"
+# Lookbehinds are fixed in width, so each word comes with the non-letter before it.
+NOT_EVERY = "".join(
+    rf"(?<!\b{word} )"
+    for word in ("every", "each", "most", "any", "some", "all", "per", "black", "good")
+)
+
 
 def fold(words: str) -> str:
     """Lower-case words, straighten apostrophes and fold whitespace, for table look-up."""
@@ -115,3 +123,11 @@ def edge(words: str) -> str:
     if "end" in said or "late" in said:
         return "late"
     return "mid" if "mid" in said else "early"
+
+
+def way(rel: str) -> int:
+    """Return -1 for "last" and its like, 1 for "next", 0 for "this"."""
+    said = fold(rel).removeprefix("the ")
+    if said in BACKWARD:
+        return -1
+    return 1 if said in FORWARD else 0
