@@ -1,0 +1,91 @@
+"""One example request for every route that takes an id or a namespace.
+
+A route is known by its method and path in the OpenAPI document. Values in braces stand for ids
+and names, in bodies as in paths. A new route without an example fails test_tenancy.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.ids import Prefix
+from tests.acceptance.memory import turn
+
+NAMESPACE = "ns"
+THREAD = "thread"
+PREFIXES = {
+    "trn": Prefix.TURN,
+    "blk": Prefix.BLOCK,
+    "evt": Prefix.EVENT,
+    "nod": Prefix.NODE,
+    "bat": Prefix.BATCH,
+    "job": Prefix.JOB,
+    "key_id": Prefix.KEY,
+}
+"""The path parameters that are ids, by their names in the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request: its body and query. `begins`: it begins a namespace that is not there yet."""
+
+    body: Any = None
+    query: dict[str, str] = field(default_factory=dict)
+    begins: bool = False
+
+
+NO_BODY = Example()
+EXAMPLES: dict[str, tuple[Example, ...]] = {
+    "POST /v1/namespaces/{ns}/turns": (
+        Example(turn("tenancy", "Hello from another tenant."), begins=True),
+    ),
+    "POST /v1/namespaces/{ns}/turns/batch": (
+        Example([turn("tenancy-batch", "And hello again.")], begins=True),
+    ),
+    "POST /v1/namespaces/{ns}/threads/{thread}/seal": (NO_BODY,),
+    "PUT /v1/namespaces/{ns}": (Example({"block_turn_size": 3}, begins=True),),
+    "GET /v1/namespaces/{ns}": (NO_BODY,),
+    "PATCH /v1/namespaces/{ns}": (Example({"block_turn_size": 5}),),
+    "GET /v1/jobs": (Example(query={"namespace": "{ns}"}),),
+    "GET /v1/jobs/{job}": (NO_BODY,),
+    "POST /v1/jobs/{job}/retry": (NO_BODY,),
+    "POST /v1/jobs/{job}/cancel": (NO_BODY,),
+    "DELETE /v1/keys/{key_id}": (NO_BODY,),
+    "POST /v1/retrieval/{ns}/events/search": (Example({"query": "pnpm"}),),
+    "POST /v1/retrieval/{ns}/events/{evt}/expand": (Example({}),),
+    "GET /v1/retrieval/{ns}/events": (NO_BODY,),
+    "GET /v1/retrieval/{ns}/events/{evt}": (NO_BODY,),
+    "GET /v1/retrieval/{ns}/timeline": (NO_BODY,),
+    "POST /v1/retrieval/{ns}/graph/search": (Example({"query": "Orion"}),),
+    "POST /v1/retrieval/{ns}/graph/nodes/{nod}/expand": (Example({}),),
+    "GET /v1/retrieval/{ns}/graph": (NO_BODY,),
+    "GET /v1/retrieval/{ns}/graph/nodes/{nod}/history": (NO_BODY,),
+    "POST /v1/retrieval/{ns}/raw/search": (Example({"query": "pnpm"}),),
+    "GET /v1/retrieval/{ns}/threads": (NO_BODY,),
+    "GET /v1/retrieval/{ns}/turns/{trn}/receipt": (NO_BODY,),
+    "GET /v1/retrieval/{ns}/blocks": (Example(query={"scope": "namespace"}),),
+    "POST /v1/retrieval/{ns}/blocks/{blk}/expand": (Example({"level": 5}),),
+    "POST /v1/retrieval/{ns}/context": (Example({"thread_id": "{thread}"}),),
+    "POST /v1/batches/{bat}/assessment": (
+        Example(
+            {"verdict": "sufficient", "evidence_refs": ["event:{evt}"], "next_strategy": "answer"}
+        ),
+    ),
+    "POST /v1/batches/{bat}/use": (
+        Example({"evidence_refs": ["event:{evt}"], "receipt_id": "tenancy-use"}),
+    ),
+}
+
+
+def filled(value: Any, names: dict[str, str]) -> Any:
+    """Return a value with every `{name}` in its strings replaced."""
+    if isinstance(value, str):
+        for name, put in names.items():
+            value = value.replace(f"{{{name}}}", put)
+        return value
+    if isinstance(value, list):
+        return [filled(item, names) for item in value]
+    if isinstance(value, dict):
+        return {key: filled(item, names) for key, item in value.items()}
+    return value

@@ -1,0 +1,67 @@
+"""A worker that dies in the middle of a model call delays its job and does nothing else."""
+
+from tests.acceptance.conftest import SystemMaker
+from tests.acceptance.memory import Json, Memory
+from tests.support.stack import RunningSystem
+from workers.models.port import TaskKind
+
+TURNS = (
+    "We decided to use pnpm as the package manager of Orion.",
+    "Mara joined the team of Orion as its designer.",
+)
+
+
+def tell(memory: Memory) -> None:
+    memory.begin(block_turn_size=len(TURNS))
+    for number, text in enumerate(TURNS):
+        memory.turn(f"told-{number}", text)
+
+
+def test_a_job_whose_worker_was_killed_is_done_once_by_another_attempt(
+    new_system: SystemMaker,
+) -> None:
+    system = new_system(provider="scripted")
+    tenant = system.new_tenant()
+    undisturbed = Memory(system, tenant, "project:undisturbed")
+    tell(undisturbed)
+    undisturbed.settled_jobs()
+    memory = Memory(system, tenant, "project:killed")
+    system.script.hang(TaskKind.EXTRACT)
+    tell(memory)
+    wait_until_thinking(system, memory)
+
+    system.kill("worker")
+    system.script.follow_rules()
+    system.start("worker")
+
+    jobs = {job["kind"]: job for job in memory.settled_jobs()}
+    assert {kind: job["state"] for kind, job in jobs.items()} == {
+        "summarize": "succeeded",
+        "extract": "succeeded",
+        "project": "succeeded",
+    }
+    extraction = jobs["extract"]
+    assert extraction["attempt"] == 2
+    assert [error["code"] for error in extraction["errors"]] == ["lease_expired"]
+    assert titles(memory) == titles(undisturbed) != []
+    memory.wait_ready("main", blocks=1)
+
+
+def wait_until_thinking(system: RunningSystem, memory: Memory) -> None:
+    """Wait until the worker has renewed its lease: then it is well inside the model call."""
+
+    def leases() -> set[object]:
+        rows = system.sql(
+            "SELECT lease_until FROM jobs WHERE namespace = %s AND kind = 'extract'"
+            " AND state = 'running'",
+            memory.namespace,
+        )
+        return {row["lease_until"] for row in rows}
+
+    first = system.wait_until(leases, "the extraction runs")
+    system.wait_until(lambda: leases() - first, "its lease is renewed")
+
+
+def titles(memory: Memory) -> list[Json]:
+    events: list[Json] = memory.get(f"{memory.read}/events", limit=100)["items"]
+    return sorted(event["title"] for event in events)
