@@ -189,11 +189,11 @@ def _embedded_valkey(folder: Path) -> tuple[str, str]:
 
 
 def _clear_abandoned() -> None:
-    """Clear the folders of runs whose controller is gone: their lock is free."""
-    for folder in sorted(_ROOT.glob("run-*/")):
-        lock = FileLock(_ROOT / f"{folder.name}.lock")
+    """Clear what runs left whose controller is gone: their lock is free."""
+    for path in sorted(_ROOT.glob("run-*.lock")):
+        lock = FileLock(path)
         if lock.try_acquire():
-            _clear(folder)
+            _clear(_ROOT / path.stem)
             lock.release()
 
 
