@@ -42,10 +42,10 @@ def combine(found: list[Atom], glue: Glue, ctx: Context) -> list[Atom]:
     for _ in range(waiting + 1):
         chosen = select(found)
         joined = _joined_all([a for a in chosen if a.kind is not Kind.VETO], glue, ctx)
-        lonely = [a for a in joined if a.kind in _WAITING]
+        lonely = {id(a) for a in joined if a.kind in _WAITING}
         if not lonely:
             break
-        found = [a for a in found if a not in lonely]
+        found = [a for a in found if id(a) not in lonely]
     return [a for a in joined if a.kind is Kind.TIME]
 
 

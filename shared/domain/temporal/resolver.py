@@ -35,6 +35,7 @@ from shared.domain.temporal.rules import (
     by_characters,
     by_words,
     candidates,
+    select,
 )
 from shared.domain.temporal.selection import first_day, last_day
 from shared.domain.temporal.values import (
@@ -58,6 +59,8 @@ _PLAIN = {
     0x212A: "K",
 }
 _HAN = re.compile(r"[\u3400-\u9fff]")
+
+_Read = tuple[Atom, Tense]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ def resolve(text: str, mentioned_at: datetime, zone: str) -> list[TimeExpression
     return [_expression(text, atom, at, direction) for atom, direction in found]
 
 
-def _read(text: str, at: datetime, language: _Language) -> list[tuple[Atom, Tense]]:
+def _read(text: str, at: datetime, language: _Language) -> list[_Read]:
     tense_at = tense.reader(text, language.tense)
     ctx = Context(text, at, tense_at)
     joined = combine(candidates(language.rules, ctx, language.find(text)), language.glue, ctx)
@@ -124,13 +127,10 @@ def _bounded_zh(atom: Atom, text: str) -> Atom:
     return atom
 
 
-def _merged(
-    first: list[tuple[Atom, Tense]], second: list[tuple[Atom, Tense]]
-) -> list[tuple[Atom, Tense]]:
-    kept = list(first)
-    for atom, direction in second:
-        if all(atom.end <= a.start or atom.start >= a.end for a, _ in kept):
-            kept.append((atom, direction))
+def _merged(first: list[_Read], second: list[_Read]) -> list[_Read]:
+    """Return all of the first and what of the second overlaps none of it, in text order."""
+    chosen = {id(atom) for atom in select([atom for atom, _ in first + second])}
+    kept = [pair for pair in first + second if id(pair[0]) in chosen]
     return sorted(kept, key=lambda pair: pair[0].start)
 
 

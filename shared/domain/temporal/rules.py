@@ -7,7 +7,7 @@ Atoms are the smallest resolved pieces ("tomorrow", "3 pm", "Friday", "last week
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
@@ -183,11 +183,13 @@ def candidates(rules: Iterable[Rule], ctx: Context, find: Find) -> list[Atom]:
     return found
 
 
-def select(found: Iterable[Atom]) -> list[Atom]:
-    """Return the atoms that overlap no longer one, in text order."""
+def select(found: Sequence[Atom]) -> list[Atom]:
+    """Return the atoms that overlap no earlier one of the list, in text order."""
+    taken = bytearray(max((atom.end for atom in found), default=0))
     kept: list[Atom] = []
     for atom in found:
-        if all(atom.end <= other.start or atom.start >= other.end for other in kept):
+        if not any(taken[atom.start : atom.end]):
+            taken[atom.start : atom.end] = b"\x01" * (atom.end - atom.start)
             kept.append(atom)
     kept.sort(key=lambda a: a.start)
     return kept

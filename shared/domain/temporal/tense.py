@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from shared.domain.temporal.rules import Tense
 
-_Spans = list[tuple[int, int]]
+_Spans = tuple[list[int], list[int]]
+"""Where the cues of a text begin, and where they end; both ascending."""
 
 _CLAUSE_END = re.compile(r"[.!?;\n。！？；]+(?=\s|$|[^\x00-\x7f])|\n|；")
 
@@ -78,7 +79,8 @@ def reader(text: str, cues: Cues) -> Callable[[int, int], Tense]:
 
 
 def _spans(cue: re.Pattern[str], text: str) -> _Spans:
-    return [m.span() for m in cue.finditer(text)]
+    found = [m.span() for m in cue.finditer(text)]
+    return [begin for begin, _ in found], [stop for _, stop in found]
 
 
 def _nearest(back: int | None, ahead: int | None) -> Tense:
@@ -91,14 +93,12 @@ def _nearest(back: int | None, ahead: int | None) -> Tense:
 
 def _distance(cues: _Spans, where: tuple[int, int, int, int]) -> int | None:
     """Return the characters between the expression and its nearest cue in the clause."""
+    begins, stops = cues
     left, start, end, right = where
-    best: int | None = None
-    for begin, stop in cues:
-        if begin >= right:
-            break
-        if left <= begin and stop <= start:
-            best = start - stop
-        elif begin >= end:
-            away = begin - end
-            return away if best is None or away < best else best
-    return best
+    before = bisect_right(stops, start) - 1
+    after = bisect_left(begins, end)
+    back = start - stops[before] if before >= 0 and begins[before] >= left else None
+    ahead = begins[after] - end if after < len(begins) and begins[after] < right else None
+    if back is None or ahead is None:
+        return ahead if back is None else back
+    return min(back, ahead)

@@ -51,6 +51,9 @@ DAYS = [
     ("Easter 2024 was early.", "Easter 2024", "2024-03-31"),
     ("Last Christmas the oven broke.", "Last Christmas", "2024-12-25"),
     ("A week from Friday I fly to Oslo.", "A week from Friday", "2025-09-26"),
+    ("The hearing is on Thursday.", "Thursday", "2025-09-18"),
+    ("I haven't slept well since Sunday.", "Sunday", "2025-09-14"),
+    ("The bakery opens on October 4th.", "October 4th", "2025-10-04"),
     ("Two Fridays ago the band played.", "Two Fridays ago", "2025-09-05"),
 ]
 
@@ -92,6 +95,15 @@ SPANS = [
     ("Sales fell in the third quarter of 2024.", "2024-07-01", "2024-09-30", Precision.RANGE),
     ("Vinyl faded in the 1980s.", "1980-01-01", "1989-12-31", Precision.RANGE),
     ("I moved a year and a half ago.", "2024-03-01", "2024-03-31", Precision.MONTH),
+    ("The past weekend was foggy.", "2025-09-13", "2025-09-14", Precision.RANGE),
+    (
+        "Here is a pic I snapped last week in the country.",
+        "2025-09-08",
+        "2025-09-14",
+        Precision.RANGE,
+    ),
+    ("The archive covers 1998-2004 only.", "1998-01-01", "2004-12-31", Precision.RANGE),
+    ("It's been three weeks since the flood.", "2025-08-25", "2025-08-31", Precision.RANGE),
     ("From Monday to Wednesday we were snowed in.", "2025-09-15", "2025-09-17", Precision.RANGE),
 ]
 
@@ -146,6 +158,7 @@ def test_a_stated_year_is_explicit_and_all_else_relative() -> None:
         ("I have played the cello for six years.", TemporalStatus.ONGOING),
         ("I've been vegan since 2019.", TemporalStatus.ONGOING),
         ("I'm going to cook tonight.", TemporalStatus.PLANNED),
+        ("Remind me later today.", TemporalStatus.PLANNED),
         ("I lost my keys this week.", TemporalStatus.OCCURRED),
     ],
 )
