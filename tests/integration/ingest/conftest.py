@@ -19,5 +19,12 @@ def ingest_url(settings: Settings) -> Iterator[str]:
 @pytest.fixture
 def api(ingest_url: str, tenant: Tenant) -> Iterator[httpx.Client]:
     """A client with the tenant's admin key."""
-    with httpx.Client(base_url=ingest_url, headers=tenant.headers) as client:
+    with httpx.Client(base_url=ingest_url, headers=tenant.headers, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def anyone(ingest_url: str) -> Iterator[httpx.Client]:
+    """A client without a key."""
+    with httpx.Client(base_url=ingest_url) as client:
         yield client

@@ -123,7 +123,7 @@ def test_an_id_of_another_kind_is_422(api: httpx.Client) -> None:
 
 
 def test_a_key_is_shown_once_and_revoked_at_once(
-    api: httpx.Client, ingest_url: str, database: Database, tenant: Tenant
+    api: httpx.Client, anyone: httpx.Client, database: Database, tenant: Tenant
 ) -> None:
     body = {"label": "reader", "permissions": ["read"], "namespaces": ["project:bridge"]}
     made = api.post("/v1/keys", json=body, headers={"Idempotency-Key": "k"}).json()
@@ -131,37 +131,37 @@ def test_a_key_is_shown_once_and_revoked_at_once(
     repeated = api.post("/v1/keys", json=body, headers={"Idempotency-Key": "k"}).json()
     assert repeated == {**made, "key": None, "duplicate": True}
     headers = {"Authorization": f"Bearer {made['key']}"}
-    assert httpx.get(f"{ingest_url}/v1/namespaces", headers=headers).status_code == 200
+    assert anyone.get("/v1/namespaces", headers=headers).status_code == 200
     listed = api.get("/v1/keys")
     assert made["key"] not in listed.text
     assert listed.json()["items"][0]["key_id"] == made["key_id"]
     assert api.delete(f"/v1/keys/{made['key_id']}").json()["revoked_at"] is not None
-    assert httpx.get(f"{ingest_url}/v1/namespaces", headers=headers).status_code == 401
+    assert anyone.get("/v1/namespaces", headers=headers).status_code == 401
     with database.read(tenant.tenant_id) as tx:
         actions = [e.entry.action for e in list_entries(tx, subject=made["key_id"])]
     assert actions == ["key_revoked", "key_created"]
 
 
-def test_an_expired_key_is_no_key(api: httpx.Client, ingest_url: str) -> None:
+def test_an_expired_key_is_no_key(api: httpx.Client, anyone: httpx.Client) -> None:
     past = (datetime.now(UTC) - timedelta(seconds=1)).isoformat()
     body = {"label": "old", "permissions": ["read"], "expires_at": past}
     headers = {"Authorization": f"Bearer {api.post('/v1/keys', json=body).json()['key']}"}
-    assert httpx.get(f"{ingest_url}/v1/namespaces", headers=headers).status_code == 401
+    assert anyone.get("/v1/namespaces", headers=headers).status_code == 401
 
 
-def test_health_metrics_and_version_need_no_key(ingest_url: str) -> None:
-    assert httpx.get(f"{ingest_url}/health/live").json() == {"status": "live"}
-    ready = httpx.get(f"{ingest_url}/health/ready")
+def test_health_metrics_and_version_need_no_key(anyone: httpx.Client) -> None:
+    assert anyone.get("/health/live").json() == {"status": "live"}
+    ready = anyone.get("/health/ready")
     assert ready.status_code == 200
     assert ready.json()["parts"]["migrations"]["ok"] is True
-    assert httpx.get(f"{ingest_url}/version").json()["api"] == "v1"
-    figures = httpx.get(f"{ingest_url}/metrics").text
+    assert anyone.get("/version").json()["api"] == "v1"
+    figures = anyone.get("/metrics").text
     assert 'route="/health/ready"' in figures
     assert "ten_" not in figures
 
 
-def test_the_contract_is_published_with_one_form_of_error(ingest_url: str) -> None:
-    document = httpx.get(f"{ingest_url}/openapi.json").json()
+def test_the_contract_is_published_with_one_form_of_error(anyone: httpx.Client) -> None:
+    document = anyone.get("/openapi.json").json()
     assert document["openapi"].startswith("3.1")
     operations = [op for path in document["paths"].values() for op in path.values()]
     names = [operation["operationId"] for operation in operations]
