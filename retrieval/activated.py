@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from retrieval.event_cards import EventCard, event_card, temporal_card, weight_now
 from retrieval.event_ranking import EventQuery, ranked_events
-from retrieval.graph_cards import node_ref
+from retrieval.graph_cards import node_ref, shown_value
 from retrieval.graph_search import FoundNode, found_nodes
+from retrieval.outgoing import shown_text
 from retrieval.reader import Reader
 from shared.domain.activation import (
     EVENT_HITS,
@@ -28,7 +29,6 @@ from shared.store.database import ReadTx
 from shared.store.events import StoredEvent, events_by_id, lasting_events, links_of
 
 _MAX_FACTS = 12
-_MAX_SUMMARY = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _answer(
                 name=views[name].name,
                 type=views[name].type.value,
                 status=views[name].status.value,
-                current_state=views[name].state_text,
+                current_state=shown_text(views[name].state_text),
             )
             for name in section.node_ids
         ],
@@ -146,8 +146,8 @@ def _event_line(event: StoredEvent) -> EventLine:
     times = temporal_card(event)
     return EventLine(
         id=event.event_id,
-        title=event.title,
-        summary=event.summary,
+        title=shown_text(event.title),
+        summary=shown_text(event.summary),
         happened_start=times.happened_start,
         happened_end=times.happened_end,
         status=times.status,
@@ -169,11 +169,11 @@ def _node_line(one: FoundNode, events: Mapping[str, StoredEvent]) -> NodeLine:
         aliases=view.aliases,
         tags=view.tags,
         status=view.status.value,
-        state=view.state_text,
+        state=shown_text(view.state_text),
         facts=tuple(_fact(fact) for fact in one.match.facts[:_MAX_FACTS]),
         relations=tuple(_relation(edge) for edge in view.current_edges[:_MAX_FACTS]),
         timeline=tuple(
-            {"id": event.event_id, "title": event.title, "status": event.status.value}
+            {"id": event.event_id, "title": shown_text(event.title), "status": event.status.value}
             for event in behind
         ),
         source_event_ids=frozenset(one.match.event_ids),
@@ -181,8 +181,7 @@ def _node_line(one: FoundNode, events: Mapping[str, StoredEvent]) -> NodeLine:
 
 
 def _fact(fact: FactView) -> dict[str, object]:
-    value = fact.value if isinstance(fact.value, str) else list(fact.value)
-    return {"key": fact.key, "value": value, "status": fact.status.value}
+    return {"key": fact.key, "value": shown_value(fact), "status": fact.status.value}
 
 
 def _relation(edge: EdgeView) -> dict[str, object]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from retrieval.outgoing import shown_text
 from retrieval.reader import Reader
 from shared.domain.blocks import Summary, block_header, render_summary
 from shared.domain.budget import estimate_tokens
@@ -17,9 +18,9 @@ from shared.domain.jobs import LIVE_STATES, JobKind, JobState
 from shared.domain.layers import render_l5, render_layers
 from shared.store.blocks import BlockRow, summaries_of
 from shared.store.database import ReadTx
-from shared.store.jobs import jobs_of
 from shared.store.messages import StoredMessage, turns_range
 from shared.store.namespaces import find_thread
+from shared.store.turn_progress import newest_jobs
 
 READY = "ready"
 PENDING = "pending"
@@ -102,20 +103,17 @@ def level_text(
     `original` gives L5 as it was sent, for admin readers alone.
     """
     if level < _FIRST_RENDERED and summary is not None:
-        return render_summary(
-            Summary(
-                title=summary.title,
-                tags=tuple(summary.tags),
-                summary=summary.summary,
-                keypoints=tuple(summary.keypoints),
-                should_extract=summary.should_extract,
-            ),
-            level,
+        derived = Summary(
+            title=summary.title,
+            tags=tuple(summary.tags),
+            summary=summary.summary,
+            keypoints=tuple(summary.keypoints),
+            should_extract=summary.should_extract,
         )
-    messages = [stored.message for stored in messages_of(tx, block, original=original)]
+        return shown_text(render_summary(derived, level))
     if level == RAW_LEVEL:
-        return render_l5(messages)
-    layers = render_layers(messages)
+        return render_l5([one.message for one in messages_of(tx, block, original=original)])
+    layers = render_layers([one.message for one in messages_of(tx, block)])
     return layers.l4 if level == RAW_LEVEL - 1 else layers.l3
 
 
@@ -166,7 +164,7 @@ def standing_of(tx: ReadTx, blocks: Sequence[BlockRow]) -> Mapping[str, str]:
     """
     unready = [block.block_id for block in blocks if block.status != READY]
     states: dict[str, set[str]] = {name: set() for name in unready}
-    for job in jobs_of(tx, unready):
+    for job in newest_jobs(tx, unready):
         if job.kind in _MAKES_READY:
             states[job.subject].add(job.state)
     standing = {block.block_id: READY for block in blocks}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from retrieval.message_cards import MessageCard
+from retrieval.outgoing import shown_text
 from retrieval.reader import Reader
 from retrieval.times import shown_happening, shown_in_zone
 from shared.domain.events import EventStatus
@@ -162,11 +163,11 @@ def event_detail(
     return EventDetail(
         event_id=event.event_id,
         evidence_ref=event_ref(event.event_id),
-        title=event.title,
-        summary=event.summary,
-        narrative=event.narrative,
-        tags=list(event.tags),
-        quotes=[QuoteCard(quote.message_id, quote.text) for quote in event.quotes],
+        title=shown_text(event.title),
+        summary=shown_text(event.summary),
+        narrative=None if event.narrative is None else shown_text(event.narrative),
+        tags=[shown_text(tag) for tag in event.tags],
+        quotes=quote_cards(event),
         participants=list(event.participants),
         event_type=event.event_type.value,
         scope=event.scope.value,
@@ -188,6 +189,11 @@ def event_detail(
         links=outgoing(event.event_id, links),
         source_messages=list(sources),
     )
+
+
+def quote_cards(event: StoredEvent) -> list[QuoteCard]:
+    """Return an event's quotes."""
+    return [QuoteCard(quote.message_id, shown_text(quote.text)) for quote in event.quotes]
 
 
 def temporal_card(event: StoredEvent) -> TemporalCard:
@@ -228,4 +234,4 @@ def in_conflict(event_id: str, links: Iterable[EventLink], alive: Mapping[str, o
 
 
 def _bounded(text: str, limit: int) -> str:
-    return trim(collapse(text))[:limit]
+    return trim(collapse(shown_text(text)))[:limit]

@@ -8,12 +8,14 @@ from datetime import datetime
 
 from retrieval.event_cards import source_time
 from retrieval.graph_match import NodeMatch
+from retrieval.outgoing import shown_text
 from retrieval.times import shown_in_zone
 from shared.domain.graph_view import EdgeView, FactView, NodeView
 from shared.domain.spacing import collapse, trim
 from shared.store.events import StoredEvent
 
 MAX_STATE = 500
+MAX_SUMMARY = 800
 MAX_ALIAS = 160
 MAX_TAG = 120
 
@@ -130,7 +132,7 @@ def node_card(
         aliases=[alias[:MAX_ALIAS] for alias in view.aliases],
         tags=[tag[:MAX_TAG] for tag in view.tags],
         status=view.status.value,
-        current_state=view.state_text[:MAX_STATE],
+        current_state=shown_text(view.state_text)[:MAX_STATE],
         rank_score=round(score, 6),
         matched_fields=list(match.fields),
         match_type=match.match_type,
@@ -154,7 +156,7 @@ def node_detail(
         tags=list(view.tags),
         status=view.status.value,
         confidence=view.confidence,
-        current_state=view.state_text,
+        current_state=shown_text(view.state_text),
         current_facts=[fact_card(fact, view) for fact in view.current_facts],
         historical_facts=[fact_card(fact, view) for fact in view.historical_facts],
         current_edges=[edge_card(edge, view, names) for edge in view.current_edges],
@@ -169,7 +171,7 @@ def fact_card(fact: FactView, view: NodeView) -> FactCard:
         fact_id=fact.id,
         key=fact.key,
         mode=fact.mode.value,
-        value=fact.value if isinstance(fact.value, str) else list(fact.value),
+        value=shown_value(fact),
         status=fact.status.value,
         is_current=fact in view.current_facts,
         is_planned=fact.is_planned,
@@ -179,6 +181,13 @@ def fact_card(fact: FactView, view: NodeView) -> FactCard:
         confidence=fact.confidence,
         source_event_ids=list(fact.source_event_ids),
     )
+
+
+def shown_value(fact: FactView) -> str | list[str]:
+    """Return a fact's value as readers see it, redacted together with its key."""
+    if isinstance(fact.value, str):
+        return _beside_key(fact.key, fact.value)
+    return [_beside_key(fact.key, item) for item in fact.value]
 
 
 def edge_card(edge: EdgeView, view: NodeView, names: Mapping[str, str]) -> EdgeCard:
@@ -206,14 +215,21 @@ def timeline(event_ids: Sequence[str], events: Mapping[str, StoredEvent]) -> lis
     return [
         TimelineEntry(
             event_id=event.event_id,
-            title=event.title,
-            summary=trim(collapse(event.summary))[:800],
+            title=shown_text(event.title),
+            summary=trim(collapse(shown_text(event.summary)))[:MAX_SUMMARY],
             status=event.status.value,
             time=source_time(event),
         )
         for event_id in event_ids
         if (event := events.get(event_id)) is not None
     ]
+
+
+def _beside_key(key: str, value: str) -> str:
+    """Redact a value with its key before it: what a secret is may only show from its name."""
+    lead = f"{key}: "
+    shown = shown_text(lead + value)
+    return shown.removeprefix(lead) if shown.startswith(lead) else shown
 
 
 def _shown(instant: datetime | None) -> str | None:

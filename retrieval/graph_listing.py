@@ -7,6 +7,7 @@ from datetime import datetime
 
 from retrieval.graph_cards import EdgeCard, edge_card
 from retrieval.graph_views import LoadedViews, load_views
+from retrieval.outgoing import shown_text
 from retrieval.reader import Reader
 from shared.domain.graph_view import NodeView
 from shared.store.database import ReadTx
@@ -85,7 +86,7 @@ def _drawn(view: NodeView) -> DrawnNode:
         status=view.status.value,
         aliases=list(view.aliases),
         tags=list(view.tags),
-        current_state=view.state_text,
+        current_state=shown_text(view.state_text),
         fact_count=len(view.current_facts) + len(view.historical_facts),
         source_event_ids=list(view.source_event_ids),
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from retrieval.event_cards import QuoteCard, temporal_card
+from retrieval.event_cards import QuoteCard, quote_cards, temporal_card
 from retrieval.graph_cards import EdgeCard, FactCard, edge_card, fact_card
 from retrieval.graph_views import load_views
+from retrieval.outgoing import shown_text
 from retrieval.reader import Reader
 from shared.domain.graph_view import EdgeView, FactView, NodeView
 from shared.errors import NotFound
@@ -97,9 +98,9 @@ def _belief(
 def _ground(event: StoredEvent) -> Ground:
     return Ground(
         event_id=event.event_id,
-        title=event.title,
+        title=shown_text(event.title),
         status=event.status.value,
         mentioned_at=temporal_card(event).mentioned_at,
-        quotes=[QuoteCard(quote.message_id, quote.text) for quote in event.quotes],
+        quotes=quote_cards(event),
         message_ids=list(event.source_message_ids),
     )
