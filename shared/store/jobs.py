@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Row, RowMapping, and_, func, null, select, tuple_, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import Row, RowMapping, and_, func, null, select, text, tuple_, update
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from shared.domain.jobs import (
     FINAL_STATES,
@@ -62,7 +62,8 @@ def enqueue(
         .values(values)
         .on_conflict_do_nothing(
             index_elements=["tenant_id", "kind", "subject"],
-            index_where=jobs.c.state.in_([s.value for s in sorted(LIVE_STATES)]),
+            # Literals, not parameters: a prepared statement could not infer the partial index.
+            index_where=text("state IN ('available', 'running', 'retryable')"),
         )
         .returning(jobs.c.job_id)
     )
@@ -120,7 +121,7 @@ def jobs_of(tx: ReadTx, subjects: Collection[str]) -> list[Row[Any]]:
     statement = (
         select(jobs)
         .where(jobs.c.tenant_id == tx.tenant_id, jobs.c.subject.in_(subjects))
-        .distinct(jobs.c.subject, jobs.c.kind)
+        .ext(distinct_on(jobs.c.subject, jobs.c.kind))
         .order_by(jobs.c.subject, jobs.c.kind, jobs.c.job_id.desc())
     )
     return list(tx.connection.execute(statement))
