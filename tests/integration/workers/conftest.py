@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from shared.store.database import Database
 from shared.store.events import StoredEvent, events_of_blocks
 from shared.store.messages import turns_range
 from shared.store.namespaces import ensure_namespace, save_policy
-from tests.support.databases import Tenant
+from tests.support.databases import Tenant, new_tenant
 from workers.models.port import ModelReply, ModelTask
 from workers.models.scripted import ScriptedModel
 from workers.process import STEPS
@@ -148,11 +149,23 @@ class World:
 
 @pytest.fixture
 def world(settings: Settings, tenant: Tenant, clock: FixedClock) -> Iterator[World]:
-    model = ScriptedModel()
+    with _world(settings, tenant, clock) as made:
+        yield made
+
+
+@pytest.fixture
+def own_world(own_settings: Settings, own_database: Database, clock: FixedClock) -> Iterator[World]:
+    """A world on a database of its own."""
+    with _world(own_settings, new_tenant(own_settings, own_database), clock) as made:
+        yield made
+
+
+@contextmanager
+def _world(settings: Settings, tenant: Tenant, clock: FixedClock) -> Iterator[World]:
     # TEMPORARY: without prepared statements, see the note on enqueue's partial index.
     unprepared = settings.model_copy(update={"pgbouncer": True})
     database = Database(unprepared)
-    made = World(unprepared, database, tenant.tenant_id, clock, model)
+    made = World(unprepared, database, tenant.tenant_id, clock, ScriptedModel())
     made.script(summarize=lambda _task: reply(SUMMARY), extract=lambda _task: reply(NOTHING))
     yield made
     database.close()
