@@ -1,7 +1,7 @@
 from datetime import UTC, date, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.events import Criticality, EventType, Quote, Scope
@@ -390,7 +390,6 @@ FIELDS = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(odd=st.dictionaries(FIELDS, JSON, max_size=6), temporal=st.dictionaries(FIELDS, JSON))
 def test_any_json_beside_a_good_event_is_taken_or_told(
     odd: dict[str, object], temporal: dict[str, object]

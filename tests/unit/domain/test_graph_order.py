@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.graph import (
@@ -130,7 +130,6 @@ EVENT_STATUSES = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(statements(), EVENT_STATUSES, st.randoms(use_true_random=False))
 def test_any_order_of_arrival_gives_the_same_graph(
     said: list[Said], statuses: dict[str, str], random: Any
@@ -142,7 +141,6 @@ def test_any_order_of_arrival_gives_the_same_graph(
     assert pictures(folded(said, statuses)) == pictures(folded(shuffled, statuses))
 
 
-@settings(max_examples=60, deadline=None)
 @given(statements(), st.randoms(use_true_random=False))
 def test_what_is_stored_does_not_hang_on_the_order_either(said: list[Said], random: Any) -> None:
     shuffled = list(said)
@@ -178,7 +176,6 @@ def stored(graph: Graph) -> object:
     return sorted(facts), sorted(edges)
 
 
-@settings(max_examples=60, deadline=None)
 @given(statements(), EVENT_STATUSES)
 def test_at_any_time_at_most_one_undisputed_state_of_a_key_holds(
     said: list[Said], statuses: dict[str, str]
@@ -197,7 +194,6 @@ def test_at_any_time_at_most_one_undisputed_state_of_a_key_holds(
             assert len(set(settled)) <= 1, (at, view.current_facts)
 
 
-@settings(max_examples=40, deadline=None)
 @given(statements(), EVENT_STATUSES)
 def test_forgetting_and_restoring_changes_nothing(
     said: list[Said], statuses: dict[str, str]
@@ -213,7 +209,6 @@ def test_forgetting_and_restoring_changes_nothing(
     assert pictures(graph) == before
 
 
-@settings(max_examples=40, deadline=None)
 @given(statements(), EVENT_STATUSES)
 def test_nothing_visible_is_ever_gone(said: list[Said], statuses: dict[str, str]) -> None:
     known = {s.event.id for s in said}

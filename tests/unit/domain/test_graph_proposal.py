@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.graph import MAX_NODES, FactMode, Stance
@@ -232,7 +232,6 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(JSON, max_size=3), st.lists(JSON, max_size=3))
 def test_no_reply_ever_raises_anything_else_and_one_bad_item_costs_only_itself(
     nodes: list[Any], edges: list[Any]

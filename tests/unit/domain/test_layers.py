@@ -3,7 +3,7 @@ from __future__ import annotations
 import string
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.budget import estimate_tokens
@@ -41,7 +41,6 @@ MESSAGES = st.lists(
 
 
 @given(MESSAGES)
-@settings(max_examples=200)
 def test_a_lower_level_never_costs_more_than_the_one_above(messages: list[Message]) -> None:
     layers = render_layers(messages)
     l3, l4, l5 = (estimate_tokens(text) for text in (layers.l3, layers.l4, layers.l5))
@@ -50,7 +49,6 @@ def test_a_lower_level_never_costs_more_than_the_one_above(messages: list[Messag
 
 
 @given(MESSAGES)
-@settings(max_examples=200)
 def test_l4_never_loses_what_a_person_said(messages: list[Message]) -> None:
     l4 = render_layers(messages).l4
     for message in messages:
