@@ -66,7 +66,7 @@ def _store(
     tx: WriteTx, namespace: str, turn: PreparedTurn, *, sequence: int, policy: Policy
 ) -> None:
     # Postings are many and need no number, so they come before the counter's lock.
-    index_documents(tx, namespace, DocumentKind.MESSAGE, _documents(turn))
+    index_documents(tx, namespace, DocumentKind.MESSAGE, _documents(turn), are_new=True)
     redacts_source = policy.redaction == _REDACT_SOURCE
     namespace_turn = next_namespace_turn(tx, namespace)
     insert_turn(

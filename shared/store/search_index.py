@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import delete, insert
-from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy import ARRAY, DateTime, Integer, Text, bindparam, delete, text
 
 from shared.store.database import WriteTx
 from shared.store.tables import search_documents, search_postings
@@ -20,6 +19,35 @@ class DocumentKind(StrEnum):
     MESSAGE = "message"
     EVENT = "event"
     NODE = "node"
+
+
+# One statement for all rows: a message has some sixty postings, and a statement each would cost
+# more than the index. Sorted by term, so that two writers never wait crosswise for index pages.
+_INSERT_DOCUMENTS = text(
+    """
+    INSERT INTO search_documents
+        (tenant_id, namespace, kind, document_id, thread_id, length, at)
+    SELECT :tenant_id, :namespace, :kind, d.*
+    FROM unnest(:document_ids, :thread_ids, :lengths, :instants) AS d
+    """
+).bindparams(
+    bindparam("document_ids", type_=ARRAY(Text)),
+    bindparam("thread_ids", type_=ARRAY(Text)),
+    bindparam("lengths", type_=ARRAY(Integer)),
+    bindparam("instants", type_=ARRAY(DateTime(timezone=True))),
+)
+_INSERT_POSTINGS = text(
+    """
+    INSERT INTO search_postings
+        (tenant_id, namespace, kind, term, document_id, frequency)
+    SELECT :tenant_id, :namespace, :kind, p.*
+    FROM unnest(:terms, :document_ids, :frequencies) AS p
+    """
+).bindparams(
+    bindparam("terms", type_=ARRAY(Text)),
+    bindparam("document_ids", type_=ARRAY(Text)),
+    bindparam("frequencies", type_=ARRAY(Integer)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,34 +66,48 @@ class SearchDocument:
 
 
 def index_documents(
-    tx: WriteTx, namespace: str, kind: DocumentKind, documents: Sequence[SearchDocument]
+    tx: WriteTx,
+    namespace: str,
+    kind: DocumentKind,
+    documents: Sequence[SearchDocument],
+    *,
+    are_new: bool = False,
 ) -> None:
-    """Make documents findable; a document that exists is replaced whole."""
+    """Make documents findable; a document that exists is replaced whole.
+
+    `are_new` promises that none of them exists, and spares looking for what to replace.
+    """
     if not documents:
         return
-    remove_documents(tx, namespace, kind, [document.document_id for document in documents])
+    if not are_new:
+        remove_documents(tx, namespace, kind, [document.document_id for document in documents])
     place = {"tenant_id": tx.tenant_id, "namespace": namespace, "kind": kind.value}
     tx.connection.execute(
-        upsert(search_documents),
-        [
+        _INSERT_DOCUMENTS,
+        place
+        | {
+            "document_ids": [document.document_id for document in documents],
+            "thread_ids": [document.thread_id for document in documents],
+            "lengths": [document.length for document in documents],
+            "instants": [document.at for document in documents],
+        },
+    )
+    postings = sorted(
+        (term, document.document_id, frequency)
+        for document in documents
+        for term, frequency in document.frequencies.items()
+    )
+    if postings:
+        terms, document_ids, frequencies = zip(*postings, strict=True)
+        tx.connection.execute(
+            _INSERT_POSTINGS,
             place
             | {
-                "document_id": document.document_id,
-                "thread_id": document.thread_id,
-                "length": document.length,
-                "at": document.at,
-            }
-            for document in documents
-        ],
-    )
-    postings = [
-        place | {"term": term, "document_id": document.document_id, "frequency": frequency}
-        for document in documents
-        # In order of terms, so that two writers never wait for each other's index pages crosswise.
-        for term, frequency in sorted(document.frequencies.items())
-    ]
-    if postings:
-        tx.connection.execute(insert(search_postings), postings)
+                "terms": list(terms),
+                "document_ids": list(document_ids),
+                "frequencies": list(frequencies),
+            },
+        )
 
 
 def remove_documents(
