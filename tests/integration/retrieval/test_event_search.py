@@ -45,8 +45,8 @@ def test_a_replacement_is_shown_even_where_no_word_finds_it(world: World) -> Non
 
 def test_cost_04_the_whole_reply_keeps_to_max_tokens(world: World) -> None:
     block = world.block("My garden grows.", "Good.")
-    for index in range(50):
-        world.event(block, f"Garden bed {index} got new soil", "The garden bed was dug over. " * 3)
+    titles = [f"Garden bed {index} got new soil and was dug over twice" for index in range(50)]
+    world.many_events(block, titles)
     answer = world.post(
         f"/v1/retrieval/{NS}/events/search",
         {"query": "garden", "max_tokens": 600, "limit": 50},
@@ -154,8 +154,9 @@ def test_filters_are_hard_and_say_when_they_excluded_everything(world: World) ->
 
 def test_a_filter_loses_no_match_to_better_hits_that_it_excludes(world: World) -> None:
     block = world.block("Roof, roof and roof again.", "Noted.")
-    for index in range(220):
-        world.event(block, f"Roof roof roof {index}", participants=("Bo",))
+    world.many_events(
+        block, [f"Roof roof roof {index}" for index in range(220)], participants=("Bo",)
+    )
     wanted = world.event(block, "About one roof among other things", participants=("Ann",))
     body = {"query": "roof", "participants": ["Ann"], "limit": 3}
     assert [i["event_id"] for i in world.ask("events/search", body)["items"]] == [wanted]

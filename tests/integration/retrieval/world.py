@@ -13,7 +13,7 @@ from shared.domain.graph_proposed import Proposal
 from shared.domain.supersession import StatusChange
 from shared.ids import Prefix, new_id
 from shared.store.blocks import NewSummary, get_block, mark_ready, save_summary
-from shared.store.database import Database
+from shared.store.database import Database, WriteTx
 from shared.store.event_writes import NewEvent, add_links, apply_status_changes, insert_events
 from shared.store.events import EventLink
 from shared.store.messages import turns_range
@@ -115,45 +115,54 @@ class World:
 
     def event(self, block_id: str, title: str, summary: str = "", **fields: Any) -> str:
         """Store one event that rests on the block's first message, findable as extract does."""
-        event_id = new_id(Prefix.EVENT)
         with self.database.write(self.tenant.tenant_id) as tx:
-            block = get_block(tx, block_id)
-            source = turns_range(
-                tx, NS, block.thread_id, first=block.start_turn, last=block.end_turn
-            )[0].message
-            time = fields.pop("time", None) or EventTime(
-                mentioned_at=source.occurred_at, zone=source.zone
-            )
-            draft = EventDraft(
-                title=title,
-                summary=summary or title,
-                source_message_ids=(source.id,),
-                time=time,
-                event_type=fields.pop("event_type", EventType.OTHER),
-                criticality=fields.pop("criticality", Criticality.ROUTINE),
-                **fields,
-            )
-            insert_events(
-                tx,
-                [
-                    NewEvent(
-                        event_id=event_id,
-                        draft=draft,
-                        namespace=NS,
-                        thread_id=block.thread_id,
-                        block_id=block_id,
-                        derivation_version=1,
-                        job_id=new_id(Prefix.JOB),
-                        formed_turn=block.formed_turn,
-                        zone=UTC,
-                    )
-                ],
-            )
-            document = event_document(
-                event_id, draft, thread_id=block.thread_id, at=time.mentioned_at or SAID_AT
-            )
-            index_documents(tx, NS, DocumentKind.EVENT, [document])
+            return self._insert(tx, block_id, title, summary or title, **fields)
+
+    def _insert(self, tx: WriteTx, block_id: str, title: str, summary: str, **fields: Any) -> str:
+        event_id = new_id(Prefix.EVENT)
+        block = get_block(tx, block_id)
+        source = turns_range(tx, NS, block.thread_id, first=block.start_turn, last=block.end_turn)[
+            0
+        ].message
+        time = fields.pop("time", None) or EventTime(
+            mentioned_at=source.occurred_at, zone=source.zone
+        )
+        draft = EventDraft(
+            title=title,
+            summary=summary,
+            source_message_ids=(source.id,),
+            time=time,
+            event_type=fields.pop("event_type", EventType.OTHER),
+            criticality=fields.pop("criticality", Criticality.ROUTINE),
+            **fields,
+        )
+        insert_events(
+            tx,
+            [
+                NewEvent(
+                    event_id=event_id,
+                    draft=draft,
+                    namespace=NS,
+                    thread_id=block.thread_id,
+                    block_id=block_id,
+                    derivation_version=1,
+                    job_id=new_id(Prefix.JOB),
+                    formed_turn=block.formed_turn,
+                    zone=UTC,
+                )
+            ],
+        )
+        document = event_document(
+            event_id, draft, thread_id=block.thread_id, at=time.mentioned_at or SAID_AT
+        )
+        index_documents(tx, NS, DocumentKind.EVENT, [document])
         return event_id
+
+    def many_events(self, block_id: str, titles: Sequence[str], **fields: Any) -> None:
+        """Store many events of one block in one transaction."""
+        with self.database.write(self.tenant.tenant_id) as tx:
+            for title in titles:
+                self._insert(tx, block_id, title, title, **fields)
 
     def supersede(self, old: str, new: str) -> None:
         with self.database.write(self.tenant.tenant_id) as tx:

@@ -1,0 +1,137 @@
+"""The read side's commands: `search` a namespace, `show` one thing by its id; over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import httpx
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shared.errors import InvalidInput, StrataGateError, Unavailable
+from shared.settings import get_settings
+
+_TIMEOUT_S = 30.0
+_out = Console()
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the API's answer as it is.")]
+Namespace = Annotated[str, typer.Argument(help="The namespace, such as project:demo.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the read side's commands to the `stratagate` command."""
+    app.command()(search)
+    app.command()(show)
+
+
+def search(
+    namespace: Namespace,
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    kind: Annotated[str, typer.Option(help="events, graph or raw.")] = "events",
+    limit: Annotated[int, typer.Option(min=1, max=50)] = 6,
+    as_json: AsJson = False,
+) -> None:
+    """Search events, the graph or the source messages."""
+    if kind not in _TABLES:
+        raise typer.BadParameter(f"use one of {', '.join(_TABLES)}", param_hint="--kind")
+    path = f"/v1/retrieval/{namespace}/{kind}/search"
+    reply = _ask("POST", path, {"query": query, "limit": limit})
+    if as_json:
+        typer.echo(json.dumps(reply, ensure_ascii=False, indent=2))
+        return
+    if reply["items"]:
+        _out.print(_TABLES[kind](reply["items"]))
+    else:
+        _out.print(f"nothing found: [bold]{reply['empty_reason']}[/]. {reply['next_step'] or ''}")
+    waiting = reply["pending"]
+    if waiting["blocks"]:
+        _out.print(f"{waiting['blocks']} block(s) pending, {waiting['oldest_age_s']} s old")
+
+
+def show(
+    namespace: Namespace,
+    item: Annotated[str, typer.Argument(help="An id: evt_…, nod_…, blk_… or trn_…")],
+    level: Annotated[
+        int, typer.Option(help="Level of a block; it is anchored there.", min=0, max=5)
+    ] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Show an event, a graph node, a block, or what became of a turn."""
+    base = f"/v1/retrieval/{namespace}"
+    kind = item.partition("_")[0]
+    requests: dict[str, tuple[str, str, Any]] = {
+        "evt": ("GET", f"{base}/events/{item}", None),
+        "nod": ("POST", f"{base}/graph/nodes/{item}/expand", {}),
+        "blk": ("POST", f"{base}/blocks/{item}/expand", {"level": level}),
+        "trn": ("GET", f"{base}/turns/{item}/receipt", None),
+    }
+    if kind not in requests:
+        raise typer.BadParameter("give an id beginning with evt_, nod_, blk_ or trn_")
+    reply = _ask(*requests[kind])
+    if as_json or kind != "blk":
+        _out.print_json(json.dumps(reply, ensure_ascii=False))
+        return
+    block = reply["block"]
+    _out.print(block["header"], style="bold", highlight=False)
+    _out.print(block["content"], highlight=False, markup=False)
+
+
+def _events_table(items: list[dict[str, Any]]) -> Table:
+    table = Table("event", "when", "status", "why it matched")
+    for item in items:
+        what = f"{item['title']}\n[dim]{item['event_id']}[/]"
+        table.add_row(what, item["source_time"], item["status"], item["match_reason"])
+    return table
+
+
+def _graph_table(items: list[dict[str, Any]]) -> Table:
+    table = Table("node", "type", "state", "why it matched")
+    for item in items:
+        what = f"{item['name']}\n[dim]{item['node_id']}[/]"
+        table.add_row(what, item["type"], item["current_state"], item["match_reason"])
+    return table
+
+
+def _raw_table(items: list[dict[str, Any]]) -> Table:
+    table = Table("message", "who", "when", "where")
+    for item in items:
+        where = "open tail" if item["in_open_tail"] else item["block_id"]
+        who = item["name"] or item["role"]
+        table.add_row(item["message"]["content"], who, item["source_time"], where)
+    return table
+
+
+_TABLES: dict[str, Callable[[list[dict[str, Any]]], Table]] = {
+    "events": _events_table,
+    "graph": _graph_table,
+    "raw": _raw_table,
+}
+
+
+def _ask(method: str, path: str, body: Any) -> Any:
+    """Ask the API with the configured key; its problems become errors of StrataGate."""
+    settings = get_settings()
+    if settings.api_key is None:
+        raise InvalidInput("set STRATAGATE_API_KEY to a key that may read", code="no_api_key")
+    headers = {"Authorization": f"Bearer {settings.api_key.get_secret_value()}"}
+    try:
+        answer = httpx.request(
+            method,
+            settings.api_url.rstrip("/") + path,
+            json=body,
+            headers=headers,
+            timeout=_TIMEOUT_S,
+        )
+    except httpx.TransportError as error:
+        raise Unavailable(f"no answer from {settings.api_url}: {error}") from error
+    if answer.is_success:
+        return answer.json()
+    try:
+        problem = answer.json()
+    except ValueError:
+        problem = {}
+    detail = problem.get("detail", f"the API answered {answer.status_code}")
+    raise StrataGateError(detail, code=problem.get("code", "api_error"))
