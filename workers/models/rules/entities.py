@@ -10,20 +10,26 @@ from workers.models.rules.graph_book import USER, Book
 from workers.models.rules.naming import names_in
 
 _ORGANIZATION: Final = re.compile(
-    r"\b(?:Institute|University|College|School|Bank|Inc|Ltd|GmbH|Corp|Company|Hospital|Church|Foundation|Agency|Dash|Ministry"
+    r"\b(?:Institute|University|College|School|Bank|Inc|Ltd|GmbH|Corp"
+    r"|Company|Hospital|Church|Foundation|Agency|Dash|Ministry"
     r"|Department|Association|Studio|Labs?)\b|(?:公司|大学|学院|银行|医院|集团|研究所|部门|学校)$"
 )
 _PLACE: Final = re.compile(
-    r"\b(?:Museum|Park|Street|Road|Lake|Mount|River|City|County|Island|Beach|Library|Cafe|Café|Restaurant|Hotel|Station|Airport"
-    r"|Harbour|Parkway|Mountains?|Forest|Square|Bridge|Zoo|Garden)\b|(?:市|省|县|路|街|公园|博物馆|图书馆|机场|车站|酒店|餐厅|楼|湖|山|岛)$"
+    r"\b(?:Museum|Park|Street|Road|Lake|Mount|River|City|County|Island|Beach"
+    r"|Library|Cafe|Café|Restaurant|Hotel|Station|Airport"
+    r"|Harbour|Parkway|Mountains?|Forest|Square|Bridge|Zoo|Garden)\b|(?:市"
+    r"|省|县|路|街|公园|博物馆|图书馆|机场|车站|酒店|餐厅|楼|湖|山|岛)$"
 )
 _ROOM: Final = re.compile(
-    r"\b(?:rooms?|office|kitchen|building|house|flat|apartment|shop|store|studio|garage|garden|warehouse|lab|hall|desk|entrance"
-    r"|shed|cabin|school|library|canteen|gym)$|(?:室|厅|楼|店|家|仓库|厨房|办公室|食堂|车库|宿舍|房间)$",
+    r"\b(?:rooms?|office|kitchen|building|house|flat|apartment|shop|store"
+    r"|studio|garage|garden|warehouse|lab|hall|desk|entrance"
+    r"|shed|cabin|school|library|canteen|gym)$|(?:室|厅|楼|店|家|仓库|厨房"
+    r"|办公室|食堂|车库|宿舍|房间)$",
     re.IGNORECASE,
 )
 _TOOL_KEYS: Final = re.compile(
-    r"\b(?:database|language|framework|package manager|editor|queue|server|broker|library|linter|tool|cloud|browser|os|engine"
+    r"\b(?:database|language|framework|package manager|editor|queue|server"
+    r"|broker|library|linter|tool|cloud|browser|os|engine"
     r"|build system|model|stack)$|(?:数据库|语言|框架|包管理器|编辑器|工具|服务器)$",
     re.IGNORECASE,
 )
@@ -37,19 +43,21 @@ def kind_of_name(name: str, text: str, book: Book) -> NodeType | None:
     known = book.known_type(name)
     if known is not None:
         return known
-    if _PLACE.search(name):
-        return NodeType.PLACE
     if _ORGANIZATION.search(name):
         return NodeType.ORGANIZATION
+    if _PLACE.search(name):
+        return NodeType.PLACE
     spelled = re.escape(name)
     if re.search(
-        rf"\bproject\s+{spelled}\b|\b{spelled}\s+(?:project|team|app|platform)\b|{spelled}项目|项目{spelled}",
+        rf"\bproject\s+{spelled}\b|\b{spelled}\s+(?:project|team|app|platform)\b"
+        rf"|{spelled}项目|项目{spelled}",
         text,
         re.IGNORECASE,
     ):
         return NodeType.PROJECT
     if re.search(
-        rf"\b(?:visit(?:ed|ing|s)?|went to|trip to|travel\w* to|flew to|moved to|lives? in|been to|in)\s+(?:the\s+)?{spelled}\b",
+        rf"\b(?:visit(?:ed|ing|s)?|went to|trip to|travel\w* to|flew to|moved to"
+        rf"|lives? in|been to|in)\s+(?:the\s+)?{spelled}\b",
         text,
     ):
         return NodeType.PLACE

@@ -16,24 +16,25 @@ from shared.domain.events import Criticality, EventType
 from shared.domain.temporal import TimeExpression, resolve
 from shared.domain.turns import Message
 from workers.models.inputs import ExtractInput
+from workers.models.rules.block_reading import statements_in
 from workers.models.rules.kinds import STRONG, Statement
 from workers.models.rules.links import Links, links_of
 from workers.models.rules.naming import names_in, title_of, topics_of
 from workers.models.rules.people import people_in
-from workers.models.rules.reported import tool_statements
 from workers.models.rules.speakers import Cast, cast_of
-from workers.models.rules.statements import statements_of
 
 _SUMMARY: Final = 900
 _MEMBERS: Final = 4
-_LEAST_BETWEEN_PEOPLE: Final = 1
 _PROJECT: Final = re.compile(
-    r"\b(?:we|our|team|project|release|server|staging|production|deploy\w*|tests?|suite|build|repo\w*|branch|commits?"
-    r"|database|package|pipeline|ci|api|code|prototype|sprint|client|customer|supplier)\b|项目|团队|服务器|版本|代码|供应商|会议|我们",
+    r"\b(?:we|our|team|project|release|server|staging|production|deploy\w*"
+    r"|tests?|suite|build|repo\w*|branch|commits?"
+    r"|database|package|pipeline|ci|api|code|prototype|sprint|client"
+    r"|customer|supplier)\b|项目|团队|服务器|版本|代码|供应商|会议|我们",
     re.IGNORECASE,
 )
 _FOR_NOW: Final = re.compile(
-    r"\b(?:for now|just this once|this time only|for this (?:chat|session|conversation|answer))\b|这次|暂时|本次",
+    r"\b(?:for now|just this once|this time only|for this (?:chat|session"
+    r"|conversation|answer))\b|这次|暂时|本次",
     re.IGNORECASE,
 )
 
@@ -43,23 +44,24 @@ class Group:
     """Statements of one message that make one event; the first strong one leads."""
 
     lead: Statement
+    times: Sequence[TimeExpression]
     members: list[Statement] = field(default_factory=list)
 
 
 def extract(material: ExtractInput) -> Mapping[str, object]:
     """Return the extractor's reply; without a statement it is an explicit valid-empty."""
     cast = cast_of(material.messages)
+    allowed = set(material.allowed_source_message_ids)
+    messages = [message for message in material.messages if message.id in allowed]
+    # By the object, for a long message comes as several with one id and places of their own.
+    found: dict[int, list[Statement]] = {}
+    for statement in statements_in(messages, cast):
+        found.setdefault(id(statement.sentence.message), []).append(statement)
     groups: list[Group] = []
-    times: dict[str, list[TimeExpression]] = {}
-    for message in material.messages:
-        if message.id not in material.allowed_source_message_ids:
-            continue
-        found = [*statements_of(message, cast), *tool_statements(message, cast)]
-        if found:
-            times[message.id] = _times(message, material.zone)
-            groups += grouped(found, times[message.id])
+    for said in found.values():
+        groups += grouped(said, _times(said[0].sentence.message, material.zone))
     known = _known_names(material, groups)
-    events = [_event(group, material, cast, times=times, known=known) for group in groups]
+    events = [_event(group, material, cast, known=known) for group in groups]
     if not events:
         return {"shouldExtract": False, "reason": "no lasting statement of a person", "events": []}
     reason = f"{len(events)} statements by rule"
@@ -74,20 +76,22 @@ def grouped(found: Sequence[Statement], times: Sequence[TimeExpression]) -> list
         stands = statement.strength >= STRONG or is_dated
         last = groups[-1] if groups else None
         if last is None:
-            groups.append(Group(statement, [statement]))
-        elif _is_weak(last, times) and len(last.members) < _MEMBERS:
+            groups.append(Group(statement, times, [statement]))
+        elif _is_weak(last) and len(last.members) < _MEMBERS:
             last.members.append(statement)
             if stands or statement.strength > last.lead.strength:
                 last.lead = statement
         elif stands or len(last.members) >= _MEMBERS:
-            groups.append(Group(statement, [statement]))
+            groups.append(Group(statement, times, [statement]))
         else:
             last.members.append(statement)
     return groups
 
 
-def _is_weak(group: Group, times: Sequence[TimeExpression]) -> bool:
-    dated = any(one.start is not None for member in group.members for one in _within(member, times))
+def _is_weak(group: Group) -> bool:
+    dated = any(
+        one.start is not None for member in group.members for one in _within(member, group.times)
+    )
     return not dated and all(member.strength < STRONG for member in group.members)
 
 
@@ -96,13 +100,12 @@ def _event(
     material: ExtractInput,
     cast: Cast,
     *,
-    times: Mapping[str, Sequence[TimeExpression]],
     known: Sequence[str],
 ) -> dict[str, Any]:
     lead = group.lead
     message = lead.sentence.message
     summary = _summary(group)
-    time = _time(group, times[message.id])
+    time = _time(group)
     links = links_of(group, material.timeline) if material.timeline else Links()
     criticality = max((one.criticality for one in group.members), key=list(Criticality).index)
     category = next((one.category for one in group.members if one.criticality is criticality), None)
@@ -152,11 +155,11 @@ def _closed(text: str) -> str:
     return f"{text}。" if re.search(r"[\u3400-\u9fff]$", text) else f"{text}."
 
 
-def _time(group: Group, times: Sequence[TimeExpression]) -> dict[str, Any]:
+def _time(group: Group) -> dict[str, Any]:
     """Return the temporal claim: words and dates as the resolver has them, never our own."""
-    found = _within(group.lead, times)
+    found = _within(group.lead, group.times)
     if not any(one.start is not None for one in found):
-        found = [*found, *(one for member in group.members for one in _within(member, times))]
+        found += [one for member in group.members for one in _within(member, group.times)]
     chosen = next((one for one in found if one.start is not None), found[0] if found else None)
     status = group.lead.rule.status
     if chosen is None:

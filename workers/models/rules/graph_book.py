@@ -49,8 +49,13 @@ class Book:
     edges: dict[tuple[str, str, str, str, str], dict[str, None]] = field(default_factory=dict)
 
     def node(self, name: str, kind: NodeType, event_id: str) -> Entry:
-        """Return the node of that name, made where it is new, as spoken of by the event."""
+        """Return the node of that name, made where it is new, as spoken of by the event.
+
+        A first name is the person of this job whose full name begins with it, if only one does.
+        """
         spelled = self._known_name(name, kind)
+        if kind is NodeType.PERSON:
+            spelled = self._full_name(spelled)
         slot = (kind, name_key(spelled))
         entry = self.entries.get(slot)
         if entry is None:
@@ -81,7 +86,7 @@ class Book:
     def known_type(self, name: str) -> NodeType | None:
         """Return of what type a name is in the graph or in this reply, where it is there."""
         key = name_key(name)
-        for (kind, other), _ in self.entries.items():
+        for kind, other in self.entries:
             if other == key:
                 return kind
         for node in self.known:
@@ -152,15 +157,27 @@ class Book:
         }
 
     def _aliases(self, entry: Entry) -> list[dict[str, Any]]:
-        if entry.name != USER:
+        other = USER_ALIAS if entry.name == USER else _first_name(entry)
+        if other is None:
             return []
-        ids = [one for one in entry.sources if USER_ALIAS in text_of(self.events[one])]
-        return [{"value": USER_ALIAS, "sourceEventIds": ids}] if ids else []
+        ids = [one for one in entry.sources if other in text_of(self.events[one])]
+        return [{"value": other, "sourceEventIds": ids}] if ids else []
 
     def _spelling(self, entry: Entry) -> list[str]:
         """Return the events of the job in which the node's name occurs."""
         wanted = text_key(entry.name)
         return [one for one in entry.sources if wanted in text_key(text_of(self.events[one]))]
+
+    def _full_name(self, name: str) -> str:
+        if " " in name or not name.isascii():
+            return name
+        full = {
+            one
+            for event in self.events.values()
+            for one in event.participants
+            if one.startswith(f"{name} ")
+        }
+        return full.pop() if len(full) == 1 else name
 
     def _known_name(self, name: str, kind: NodeType) -> str:
         key = name_key(name)
@@ -172,3 +189,9 @@ class Book:
 def text_of(event: ProjectEvent) -> str:
     """Return all words of an event in which a name may occur."""
     return "\n".join((event.title, event.summary, *event.quotes, *event.participants))
+
+
+def _first_name(entry: Entry) -> str | None:
+    if entry.type is not NodeType.PERSON or not entry.name.isascii() or " " not in entry.name:
+        return None
+    return entry.name.split()[0]

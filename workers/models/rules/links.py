@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 _FROM_TO: Final = (
     re.compile(
-        r"\b(?:switch|migrat|mov|chang|convert|upgrad|renam)\w*\b.{0,40}?\bfrom\s+(?P<old>[\w.@'/ +#-]+?)\s+(?:over\s+)?to\s+(?P<new>[\w.@'/+#-]+)",
+        r"\b(?:switch|migrat|mov|chang|convert|upgrad"
+        r"|renam)\w*\b.{0,40}?\bfrom\s+(?P<old>[\w.@'/ +#-]+?)\s+"
+        r"(?:over\s+)?to\s+(?P<new>[\w.@'/+#-]+)",
         re.IGNORECASE,
     ),
     re.compile(
@@ -29,45 +31,56 @@ _FROM_TO: Final = (
         re.IGNORECASE,
     ),
     re.compile(
-        r"\b(?:us(?:es|ing|e)|prefers?|with)\s+(?P<new>[\w.@'/+#-]+)\s+instead\s+of\s+(?P<old>[\w.@'/+#-]+)",
+        r"\b(?:us(?:es|ing|e)|prefers?|with)\s+"
+        r"(?P<new>[\w.@'/+#-]+)\s+instead\s+of\s+(?P<old>[\w.@'/+#-]+)",
         re.IGNORECASE,
     ),
     re.compile(
         r"\bstopped\s+(?:using|eating|drinking)\s+(?P<old>[\w.@'/+#-]+)(?P<new>)", re.IGNORECASE
     ),
     re.compile(
-        r"从(?P<old>[^，。,\s]{1,20}?)(?:换成|改成|改用|换到|切换到|迁移到|改为|升级到)了?(?P<new>[^，。,\s]{1,20})"
+        r"从(?P<old>[^，。,\s]{1,20}?)(?:换成|改成|改用|换到|切换到|迁移到|改为"
+        r"|升级到)了?(?P<new>[^，。,\s]{1,20})"
     ),
     re.compile(
-        r"(?:把|将)(?P<old>[^，。,\s]{1,20}?)(?:换成|改成|替换为|替换成|改为)了?(?P<new>[^，。,\s]{1,20})"
+        r"(?:把|将)(?P<old>[^，。,\s]{1,20}?)(?:换成|改成|替换为|替换成|改为)了?"
+        r"(?P<new>[^，。,\s]{1,20})"
     ),
     re.compile(r"用(?P<new>[^，。,\s]{1,20}?)(?:代替|取代|替换)了?(?P<old>[^，。,\s]{1,20})"),
 )
 _USING: Final = re.compile(
-    r"\b(?:us(?:e[sd]?|ing)|decided|chose|chosen|picked|switched|moved|prefers?|likes?|with|on|runs?|is)\b|用|选|采用|换",
+    r"\b(?:us(?:e[sd]?|ing)|decided|chose|chosen|picked|switched|moved"
+    r"|prefers?|likes?|with|on|runs?|is)\b|用|选|采用|换",
     re.IGNORECASE,
 )
 _OFF: Final = re.compile(
-    r"^(?P<what>.{2,80}?)\s+(?:is|are|was|were|has been|have been|got|will be)\s+(?:now\s+)?(?:off|cancell?ed|called off|scrapped"
+    r"^(?P<what>.{2,80}?)\s+(?:is|are|was|were|has been|have been|got|will"
+    r" be)\s+(?:now\s+)?(?:off|cancell?ed|called off|scrapped"
     r"|dropped|abandoned|postponed|delayed|rescheduled|deferred|pushed|moved|put off)\b",
     re.IGNORECASE,
 )
 _OFF_VERB: Final = re.compile(
-    r"\b(?:cancell?ed|called off|postponed|rescheduled|delayed|deferred|pushed back|put off|scrapped|(?:decided|agreed) not to"
-    r"|no longer (?:going to|planning to|plans? to)|gave up(?: on)?)\s+(?P<what>[^,.;]{2,80}?)(?:\s+(?:to|until|till|by)\s|$|[,.;])",
+    r"\b(?:cancell?ed|called off|postponed|rescheduled|delayed|deferred"
+    r"|pushed back|put off|scrapped|(?:decided|agreed) not to"
+    r"|no longer (?:going to|planning to|plans? to)|gave up(?: on)?)\s+"
+    r"(?P<what>[^,.;]{2,80}?)(?:\s+(?:to|until|till|by)\s|$|[,.;])",
     re.IGNORECASE,
 )
 _OFF_ZH: Final = re.compile(
-    r"(?P<what>[^，。,]{2,20}?)(?:被|已经|都|也)?(?:取消|推迟|延期|延后|改期|改到|顺延|推后|作罢|不办了|不去了|不做了|不开了|泡汤)"
+    r"(?P<what>[^，。,]{2,20}?)(?:被|已经|都|也)?(?:取消|推迟|延期|延后|改期"
+    r"|改到|顺延|推后|作罢|不办了|不去了|不做了|不开了|泡汤)"
     r"|(?:取消|推迟|放弃)了?(?P<what2>[^，。,]{2,20})"
 )
 _ENDED: Final = re.compile(
-    r"^(?P<who>.{2,50}?)\s+(?:(?:is|does|do)\s+)?(?:no longer|not|n't)\s+(?P<what>[^,.;]{2,80}?)(?:\s+any\s?more)?(?:[,.;]|$)",
+    r"^(?P<who>.{2,50}?)\s+(?:(?:is|does|do)\s+)?(?:no longer|not|n't)\s+"
+    r"(?P<what>[^,.;]{2,80}?)(?:\s+any\s?more)?(?:[,.;]|$)",
     re.IGNORECASE,
 )
 _PLANNED: Final = frozenset({"planned", "ongoing"})
 _INTENT: Final = re.compile(
-    r"\b(?:plans?|planned|planning|will|going to|wants? to|hopes?|intends?|scheduled|meeting|appointment|next)\b|计划|打算|准备|将|要|下周|决定|开会",
+    r"\b(?:plans?|planned|planning|will|going to|wants? to|hopes?|intends?"
+    r"|scheduled|meeting|appointment|next)\b|计划|打算|准备|将|要|下周|决定"
+    r"|开会",
     re.IGNORECASE,
 )
 _LASTING: Final = frozenset({"ongoing", "unknown"})

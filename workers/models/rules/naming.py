@@ -9,41 +9,58 @@ from typing import Final
 
 from shared.domain.stop_words import ENGLISH
 from workers.models.rules.sentences import is_chinese
+from workers.models.rules.vocabulary import words
 
 TITLE_LENGTH: Final = 60
 _CAPITALS: Final = re.compile(
-    r"\b[A-Z][\w'’&-]*(?:\s+(?:of\s+(?:the\s+)?|de\s+|van\s+|von\s+)?(?:[A-Z][\w'’&-]*|\d+(?:\.\d+)*\b))*"
+    r"\b[A-Z][\w'’&-]*(?:\s+(?:of\s+(?:the\s+)?|de\s+|van\s+|von\s+)?"
+    r"(?:[A-Z][\w'’&-]*|\d+(?:\.\d+)*\b))*"
 )
-_NOT_NAMES: Final = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july
-    august september october november december mon tue wed thu fri sat sun i ok user assistant the i'm i've i'd i'll
-    today yesterday tomorrow ci api sql json html css http url id ai tv usa uk eu pm am diy""".split()
+_NOT_NAMES: Final = words(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may
+    june july august september october november december mon tue wed thu fri sat sun i ok user
+    assistant the i'm i've i'd i'll today yesterday tomorrow ci api sql json html css http url
+    id ai tv usa uk eu pm am diy
+    """
 )
-_STARTERS: Final = frozenset(
-    """hey hi hello wow yeah yes yep yup no nope thanks thank sure sorry great good nice cool awesome amazing perfect
-    lovely please note remember correction actually also finally lately recently unfortunately luckily hopefully maybe
-    perhaps since when while after before if although because last next this these those there here every each some
-    many most all both such another other one two three four five six seven eight nine ten first second once now then
-    today yesterday tomorrow tonight still just only even well oh btw fyi let lets let's don't can't won't check make
-    take keep remind convert show tell give find write use using installing being having doing getting seeing going
-    looking working trying starting finishing definitely absolutely totally exactly agreed congrats congratulations
-    what who where how why which can could would should do does did is are was were have has had will my your his her
-    our their its it's that's i'm i'll i've we're you're they're he's she's got been gonna wanna plus speaking""".split()
+_STARTERS: Final = words(
+    """
+    hey hi hello wow yeah yes yep yup no nope thanks thank sure sorry great good nice cool
+    awesome amazing perfect lovely please note remember correction actually also finally
+    lately recently unfortunately luckily hopefully maybe perhaps since when while after
+    before if although because last next this these those there here every each some many most
+    all both such another other one two three four five six seven eight nine ten first second
+    once now then today yesterday tomorrow tonight still just only even well oh btw fyi let
+    lets let's don't can't won't check make take keep remind convert show tell give find write
+    use using installing being having doing getting seeing going looking working trying
+    starting finishing definitely absolutely totally exactly agreed congrats congratulations
+    what who where how why which can could would should do does did is are was were have has
+    had will my your his her our their its it's that's i'm i'll i've we're you're they're he's
+    she's got been gonna wanna plus speaking
+    """
 )
-_GENERIC: Final = frozenset(
-    """thing things time times day days way people lot lots bit kind sort part person someone something anything nothing
-    week weeks month months year years today yesterday tomorrow morning evening night minute minutes hour hours
-    really great good nice awesome amazing cool love like want need know think feel make made take get got going said
-    say told tell use used new old last next first best better more much many little big pretty sure thanks thank yes
-    yeah hey wow hope glad happy look looks looking see seen come came went back well just also keep try trying tried
-    start started help helped work works working done doing talk chat user assistant please always never ever
-    awesome fun long away lately recently able real super totally definitely absolutely exactly experience
-    image photo picture pic decided plan switched moved finished replaced because around another every together
-    everything everyone sounds sound being having getting there where which while would could should let put""".split()
+_GENERIC: Final = words(
+    """
+    thing things time times day days way people lot lots bit kind sort part person someone
+    something anything nothing week weeks month months year years today yesterday tomorrow
+    morning evening night minute minutes hour hours really great good nice awesome amazing
+    cool love like want need know think feel make made take get got going said say told tell
+    use used new old last next first best better more much many little big pretty sure thanks
+    thank yes yeah hey wow hope glad happy look looks looking see seen come came went back
+    well just also keep try trying tried start started help helped work works working done
+    doing talk chat user assistant please always never ever awesome fun long away others tool
+    reported called wants lately recently able real super totally definitely absolutely
+    exactly experience image photo picture pic decided plan switched moved finished replaced
+    because around another every together everything everyone sounds sound being having
+    getting there where which while would could should let put
+    """
 )
 _HAN_STOP: Final = re.compile(
-    r"用户|我们|你们|他们|一方|助手|这个|那个|一个|什么|怎么|因为|所以|但是|不过|已经|现在|今天|昨天|明天|上周|下周|刚刚|可以|没有"
-    r"|决定|打算|计划|喜欢|说错|记下|好的|请|我|你|他|她|它|的|了|在|是|有|和|与|跟|很|都|也|就|不|要|会|把|从|到|对|为|以后"
+    r"用户|我们|你们|他们|一方|助手|这个|那个|一个|什么|怎么|因为|所以|但是"
+    r"|不过|已经|现在|今天|昨天|明天|上周|下周|刚刚|可以|没有"
+    r"|决定|打算|计划|喜欢|说错|记下|好的|请|我|你|他|她|它|的|了|在|是|有"
+    r"|和|与|跟|很|都|也|就|不|要|会|把|从|到|对|为|以后"
 )
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z'-]{2,}")
 
@@ -60,13 +77,10 @@ def names_in(text: str, known: Iterable[str] = ()) -> list[str]:
         name = _cleaned(match[0], starts=_starts_sentence(text, match.start()))
         if not name:
             continue
-        is_sole = " " not in name and name == match[0].split()[0].removesuffix("'s").removesuffix(
-            "’s"
-        )
-        if is_sole and _starts_sentence(text, match.start()) and name not in familiar:
-            if not _reads_as_name(text, match.end()):
-                continue
-        found.setdefault(name, None)
+        is_sole = " " not in name and name == re.sub(r"['’]s$", "", match[0].split()[0])
+        opens = is_sole and _starts_sentence(text, match.start()) and name not in familiar
+        if not opens or _reads_as_name(text, match.end()):
+            found.setdefault(name, None)
     return list(found)
 
 

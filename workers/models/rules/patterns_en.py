@@ -13,13 +13,10 @@ def _p(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-_ME = r"\b(?:i|we|i'm|we're|i've|we've|my|our)\b"
-_KIN = (
-    r"(?:sister|brother|mother|father|mom|mum|dad|wife|husband|son|daughter|kids?|child(?:ren)?"
-    r"|parents?|grand(?:ma|pa|mother|father|parents)|aunt|uncle|cousin|niece|nephew|partner"
-    r"|girlfriend|boyfriend|fianc[eé]e?|family)"
+_ADV = (
+    r"(?:(?:really|just|also|always|still|truly|totally|absolutely"
+    r"|especially|particularly|all)\s+)*"
 )
-_ADV = r"(?:(?:really|just|also|always|still|truly|totally|absolutely|especially|particularly|all)\s+)*"
 _LIKED = r"(?:prefers?|likes?|loves?|enjoys?|hates?|dislikes?|adores?|despises?)"
 _WHO = (
     r"(?:i|we|they|he|she|[A-Z][a-z]+|kids|dogs|pups|(?:my|our|his|her|their|the|user's)\s+[\w-]+)"
@@ -36,7 +33,8 @@ CORRECTION: Final = _p(
 )
 CANCELLATION: Final = _p(
     r"\b(?:is|are|was|were|been|got|gets|'s)\s+(?:now\s+)?(?:off\b(?!\s+(?:to|the|a|at|in|for|work"
-    r"|limits|leash))|cancell?ed|called off|scrapped|abandoned|dropped)|\b(?:cancell?ed|called off)\b"
+    r"|limits|leash))|cancell?ed|called off|scrapped|abandoned|dropped)|\b"
+    r"(?:cancell?ed|called off)\b"
     r"|\bno longer (?:going to|planning|happening|plan)|\b(?:won't|will not) (?:happen|take place)"
     r"|\bgave up (?:on )?(?:the|our|my) (?:plan|idea)|\bchanged (?:my|our) minds?\b"
     r"|\b(?:decided|agreed) not to\b|\bcall(?:ing)? (?:it|the \w+) off\b"
@@ -46,8 +44,10 @@ POSTPONEMENT: Final = _p(
     rf"|\bmoved to (?:{_DAY})"
 )
 REPLACEMENT: Final = _p(
-    r"\b(?:switch(?:ed|es|ing)?|migrat(?:ed|es|ing)|convert(?:ed|ing)|changed|chang(?:es|ing))\b.{0,60}"
-    r"\b(?:from|to|over)\b|\breplac(?:ed?|es|ing)\b|\bnow (?:uses?|runs? on|works? (?:at|for)|lives?)\b"
+    r"\b(?:switch(?:ed|es|ing)?|migrat(?:ed|es|ing)|convert(?:ed|ing)"
+    r"|changed|chang(?:es|ing))\b.{0,60}"
+    r"\b(?:from|to|over)\b|\breplac(?:ed?|es|ing)\b|\bnow (?:uses?|runs? on"
+    r"|works? (?:at|for)|lives?)\b"
     r"|\b(?:uses?|using|prefers?|works? (?:at|for)|lives? in)\b.{1,50}\b(?:now|instead(?: of)?)\b"
     r"|\bstopped (?:using|eating|drinking|working)\b|\brenamed\b|\bupgraded\b"
     r"|\bmoved (?:from|(?:[\w']+ ){1,6}(?:to|into|onto|from))\b|\bmov(?:ed|ing) (?:to|into)\b"
@@ -93,7 +93,8 @@ RULES: Final = (
     Rule(
         "reminder",
         _p(
-            r"^(?:please\s+)?(?:remember|keep in mind|note that|don't forget|make a note|for the record"
+            r"^(?:please\s+)?(?:remember|keep in mind|note that|don't forget|make a"
+            r" note|for the record"
             r"|for the report|save this|fyi)\b"
         ),
         strength=4,
@@ -103,7 +104,8 @@ RULES: Final = (
         _p(
             r"\b(?:from now on|going forward|in (?:the )?future)\b"
             r"|^(?:.*,\s*(?:so\s+)?)?(?:please\s+)?(?:always|never)\s+[a-z]+(?<!s)\b"
-            r"|\bplease\s+(?:always|never|do not|don't|keep|call me|stop)\b|^(?:please\s+)?call me\s+[A-Z]"
+            r"|\bplease\s+(?:always|never|do not|don't|keep|call me|stop)\b|^"
+            r"(?:please\s+)?call me\s+[A-Z]"
         ),
         EventType.DECISION,
         strength=4,
@@ -141,7 +143,8 @@ RULES: Final = (
         "decision",
         _p(
             r"\b(?:decided|decide|decision|chose|chosen|agreed (?:to|on|that|with)|settled on|opted"
-            r"|picked|went with|going with|made up (?:my|our) minds?|we will use|let's (?:use|go with)"
+            r"|picked|went with|going with|made up (?:my|our) minds?|we will use"
+            r"|let's (?:use|go with)"
             r"|let us)\b"
         ),
         EventType.DECISION,
@@ -150,10 +153,14 @@ RULES: Final = (
     Rule(
         "incident",
         _p(
-            r"\b(?:outage|incident|crash(?:ed)?|went down|is down|broke(?:n)?(?: down)?|fail(?:ed|s|ure|ing)"
-            r"|bug|corrupt(?:ed)?|leak(?:ed|s)?|went out|disk (?:was|is) full|accident|injur(?:y|ed)"
-            r"|stolen|robbed|hospital|surgery|flood(?:ed)?|got (?:sick|fired|hurt|lost)|passed away|died"
-            r"|laid off|lost (?:my|our|his|her|a|the|\w+'s)|broke up|vulnerabilit\w+|conflicts all)\b"
+            r"\b(?:outage|incident|crash(?:ed)?|went down|is down|broke(?:n)?(?:"
+            r" down)?|fail(?:ed|s|ure|ing)"
+            r"|bug|corrupt(?:ed)?|leak(?:ed|s)?|went out|disk (?:was|is) full"
+            r"|accident|injur(?:y|ed)"
+            r"|stolen|robbed|hospital|surgery|flood(?:ed)?|got (?:sick|fired|hurt"
+            r"|lost)|passed away|died"
+            r"|laid off|lost (?:my|our|his|her|a|the|\w+'s)|broke up|vulnerabilit\w+"
+            r"|conflicts all)\b"
         ),
         EventType.INCIDENT,
         status="occurred",
@@ -172,7 +179,8 @@ RULES: Final = (
     Rule(
         "completion",
         _p(
-            r"\b(?:finish(?:ed|ing up)|complet(?:ed|ing)|fixed|solved|resolved|wrapped up|done with|passed (?:my|the|our)"
+            r"\b(?:finish(?:ed|ing up)|complet(?:ed|ing)|fixed|solved|resolved"
+            r"|wrapped up|done with|passed (?:my|the|our)"
             r"|graduated|delivered|merged|submitted|finali[sz]ed|won|achieved|accomplished|deleted"
             r"|removed|found the cause|repaired|repainted|built|set up)\b"
         ),
@@ -180,13 +188,15 @@ RULES: Final = (
         status="occurred",
         turn=Turn.COMPLETES,
         unless=_p(
-            r"\b(?:will be|to be|not|haven't|hasn't|almost) (?:\w+ )?(?:finished|completed|fixed|done)|won't"
+            r"\b(?:will be|to be|not|haven't|hasn't|almost) (?:\w+ )?(?:finished"
+            r"|completed|fixed|done)|won't"
         ),
     ),
     Rule(
         "collaboration",
         _p(
-            r"\b(?:joined|joins|joining|teamed up|collaborat\w+|partner(?:ed|ing) (?:up )?with|hired"
+            r"\b(?:joined|joins|joining|teamed up|collaborat\w+|partner(?:ed|ing) "
+            r"(?:up )?with|hired"
             r"|takes? over|took over|works? with|working with|volunteer(?:ed|ing|s)?|invited)\b"
         ),
         EventType.COLLABORATION,
@@ -195,14 +205,20 @@ RULES: Final = (
     Rule(
         "identity",
         _p(
-            r"\bmy (?:full |first |last |nick)?name(?:'s| is)\b|\bi work (?:at|for|as|in)\b|\bi live in\b"
+            r"\bmy (?:full |first |last |nick)?name(?:'s| is)\b|\bi work (?:at|for"
+            r"|as|in)\b|\bi live in\b"
             r"|\bi(?:'m| am) (?:originally )?from\b|\bi(?:'m| am) \d+ years? old\b|\bi was born\b"
-            r"|\bi(?:'m| am) an? (?:\w+ ){0,2}(?:engineer|developer|teacher|nurse|doctor|student|designer"
-            r"|lawyer|artist|writer|manager|scientist|researcher|chef|farmer|architect|musician|dancer"
-            r"|banker|veteran|baker|photographer|accountant|pilot|driver|carpenter|programmer|analyst"
+            r"|\bi(?:'m| am) an? (?:\w+ ){0,2}(?:engineer|developer|teacher|nurse"
+            r"|doctor|student|designer"
+            r"|lawyer|artist|writer|manager|scientist|researcher|chef|farmer"
+            r"|architect|musician|dancer"
+            r"|banker|veteran|baker|photographer|accountant|pilot|driver|carpenter"
+            r"|programmer|analyst"
             r"|mother|father|mom|dad|parent|widow|widower|christian|muslim|buddhist|jew|hindu)\b"
-            r"|\bmy (?:job|birthday|age|occupation|profession|native language|mother tongue|wife|husband)"
-            r"(?:'s| is)\b|\bi(?:'m| am) (?:married|divorced|engaged|single|left-handed|colou?r-?blind|deaf)\b"
+            r"|\bmy (?:job|birthday|age|occupation|profession|native language|mother"
+            r" tongue|wife|husband)"
+            r"(?:'s| is)\b|\bi(?:'m| am) (?:married|divorced|engaged|single"
+            r"|left-handed|colou?r-?blind|deaf)\b"
         ),
         status="ongoing",
         category="identity",
@@ -211,11 +227,16 @@ RULES: Final = (
     Rule(
         "preference",
         _p(
-            rf"{_WHO}\s+{_ADV}{_LIKED}\b(?!\s+to (?:hear|see you|have you|know))|\b(?:favou?rites?|fave|fav)\b"
-            rf"|\b(?:i|we)(?:'m| am|'re| are|'ve| have)?\s+{_ADV}(?:been )?(?:into|passionate about|fond of|keen on"
-            r"|obsessed with|a (?:big |huge )?fan of|crazy about|interested in|not a fan)\b|\bmy (?:passion|hobby"
-            r"|hobbies|go-to|top pick|happy place)\b|\bcan't stand\b|\bwould rather\b|\bi (?:don't|do not|didn't)"
-            r" (?:like|enjoy|care for)\b|\b(?:mean|means) (?:a lot|so much|the world) to me\b|\bi(?:'ve| have) always"
+            rf"{_WHO}\s+{_ADV}{_LIKED}\b(?!\s+to (?:hear|see you|have you|know))|\b"
+            rf"(?:favou?rites?|fave|fav)\b"
+            rf"|\b(?:i|we)(?:'m| am|'re| are|'ve| have)?\s+{_ADV}(?:been )?(?:into"
+            rf"|passionate about|fond of|keen on"
+            r"|obsessed with|a (?:big |huge )?fan of|crazy about|interested in|not a"
+            r" fan)\b|\bmy (?:passion|hobby"
+            r"|hobbies|go-to|top pick|happy place)\b|\bcan't stand\b|\bwould"
+            r" rather\b|\bi (?:don't|do not|didn't)"
+            r" (?:like|enjoy|care for)\b|\b(?:mean|means) (?:a lot|so much|the"
+            r" world) to me\b|\bi(?:'ve| have) always"
             r" (?:loved|liked|wanted|dreamed|been)\b"
         ),
         strength=2,
@@ -223,31 +244,39 @@ RULES: Final = (
         category="preference",
         criticality=Criticality.PREFERENCE,
         unless=_p(
-            r"\b(?:i|we)'d (?:love|like)\b|\bwould (?:love|like)\b|\b(?:looks?|sounds?|feels?|seems?|something)"
+            r"\b(?:i|we)'d (?:love|like)\b|\bwould (?:love|like)\b|\b(?:looks?"
+            r"|sounds?|feels?|seems?|something)"
             r" like\b|\b(?:love|like|hate) (?:to hear|that(?:[.!]|$)|it[.!]|your\b|how you\b|you\b)"
         ),
     ),
     Rule(
         "plan",
         _p(
-            r"\bplan(?:s|ning|ned)?\b|\b(?:going to|gonna|want(?:s)? to|wanna|hop(?:e|es|ing) (?:to|for)|intend"
-            r"|about to|scheduled|looking forward to|thinking (?:of|about)|considering|aim(?:ing)? to|can't wait"
-            r"|'d (?:like|love) to|would (?:like|love) to|need to|have to|must|upcoming|dream(?:ing)? of)\b"
-            r"|\b(?:will|'ll|won't)\b|\b(?:is|are|am|'m|'re) (?:\w+ )?\w+ing\b.{0,60}\b(?:next|tomorrow|tonight)\b"
+            r"\bplan(?:s|ning|ned)?\b|\b(?:going to|gonna|want(?:s)? to|wanna|hop"
+            r"(?:e|es|ing) (?:to|for)|intend"
+            r"|about to|scheduled|looking forward to|thinking (?:of|about)"
+            r"|considering|aim(?:ing)? to|can't wait"
+            r"|'d (?:like|love) to|would (?:like|love) to|need to|have to|must"
+            r"|upcoming|dream(?:ing)? of)\b"
+            r"|\b(?:will|'ll|won't)\b|\b(?:is|are|am|'m|'re) (?:\w+"
+            r" )?\w+ing\b.{0,60}\b(?:next|tomorrow|tonight)\b"
             r"|\b(?:next (?:week|month|year|weekend|spring|summer|fall|autumn|winter)|tomorrow)\b"
         ),
         EventType.PLAN,
         strength=2,
         status="planned",
         unless=_p(
-            r"\b(?:you|it|that)(?:'ll| will)\b|\bif (?:i|we|you)\b|\bcan't wait to (?:see|hear)\b|\bi(?:'ll| will)"
-            r" (?:be here|let you|keep|always|never|definitely keep|check it|try|do|ttyl|talk|see you)\b"
+            r"\b(?:you|it|that)(?:'ll| will)\b|\bif (?:i|we|you)\b|\bcan't wait to "
+            r"(?:see|hear)\b|\bi(?:'ll| will)"
+            r" (?:be here|let you|keep|always|never|definitely keep|check it|try|do"
+            r"|ttyl|talk|see you)\b"
         ),
     ),
     Rule(
         "meeting",
         _p(
-            r"\b(?:meeting|appointment|interview(?:ed)?|conference|met (?:up )?with|met (?:some|a|an|my|the|[A-Z])"
+            r"\b(?:meeting|appointment|interview(?:ed)?|conference|met (?:up )?with"
+            r"|met (?:some|a|an|my|the|[A-Z])"
             r"|talked (?:to|with)|call with|lunch with|dinner with)\b"
         ),
         EventType.MEETING,
@@ -256,23 +285,3 @@ RULES: Final = (
     ),
 )
 """Everything that says by its own words what it is; the rest is read by its grammar."""
-
-FIRST_PERSON: Final = _p(_ME)
-KINSHIP: Final = _p(rf"\b(?:my|our)\s+(?:\w+\s+)?{_KIN}\b")
-PAST_EXPERIENCE: Final = _p(
-    r"\b(?:i|we|my \w+|our \w+|[A-Z][a-z]+)\s+(?:\w+ly\s+|just\s+|also\s+|finally\s+|even\s+|actually\s+)*"
-    r"(?:was|were|did|had|went|got|saw|met|took|came|made|gave|found|told|bought|brought|built|caught|chose|drove"
-    r"|ate|fell|felt|flew|heard|held|kept|knew|learn(?:t|ed)|left|lost|paid|ran|read|rode|sang|sat|sent|slept|sold"
-    r"|spent|spoke|stood|swam|taught|threw|won|wore|wrote|began|broke|drew|grew|became|put|used|[a-z]{2,}ed)\b"
-    r"|\b(?:i've|we've|i have|we have)\s+(?:\w+\s+)?(?:been|[a-z]+(?:ed|en|ne|wn|nt|ht)|had|made|met|got)\b"
-    r"|^(?:just|recently|finally|also)?\s*(?:got|went|lost|found|started|took|bought|had|made|met|been|finished)\b"
-)
-ONGOING: Final = _p(
-    r"\b(?:i'm|we're|i am|we are|i've been|we've been|been|my \w+ (?:is|are)|[A-Z][a-z]+ is)\s+(?:\w+ly\s+|just\s+|also\s+"
-    r"|still\s+|currently\s+|now\s+)*[a-z]+ing\b"
-)
-HAVING: Final = _p(
-    r"\b(?:i|we)(?:'ve| have)? (?:also |still |now |only |even )?(?:have|got|own|keep|play|speak|use|run|teach|study"
-    r"|do|make|go|live|work|cook|paint|write|read|grow|try|usually|often|named?|call)\b|\bmy \w+(?: \w+)?"
-    r"(?:'s| is| are| has| have| was| were| does| do)\b|\bour \w+(?: \w+)? (?:is|are|has|have|was|were)\b"
-)

@@ -21,6 +21,7 @@ from workers.models.rules.sentences import is_chinese
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])\s*")
 _IMAGE: Final = re.compile(r"\[image:[^\]]*\]")
+_VERSION: Final = re.compile(r"\s\d+(?:\.\d+)*$")
 _VALUE: Final = 160
 _DEEDS: Final[Mapping[str, str]] = {
     "task_completed": "done",
@@ -54,7 +55,10 @@ def _enter_names(book: Book, event: ProjectEvent) -> None:
         book.node(name, NodeType.PERSON, event.event_id)
     text = f"{event.title}. {event.summary}"
     people = set(people_in(text, event.participants))
-    for name in names_in(event.summary, event.participants):
+    for named in names_in(event.summary, event.participants):
+        base = _VERSION.sub("", named)
+        # "Orion 1.0" is a state of Orion, where Orion is known, and no second thing.
+        name = base if book.known_type(base) is not None else named
         if name in event.participants or name == USER:
             continue
         kind = NodeType.PERSON if name in people else kind_of_name(name, text, book)
@@ -219,6 +223,12 @@ def _trait(book: Book, event: ProjectEvent, reading: Reading) -> None:
     book.fact(owner, Fact(key, value[:_VALUE], "set"), event.event_id)
 
 
+def _rule(book: Book, event: ProjectEvent, reading: Reading) -> None:
+    name = next(iter(event.participants), USER)
+    owner = book.node(name, NodeType.PERSON, event.event_id)
+    book.fact(owner, Fact("rules", reading.value[:_VALUE], "set"), event.event_id)
+
+
 def _kin(book: Book, event: ProjectEvent, reading: Reading) -> None:
     owner = _owner(book, event, reading.subject)
     if owner is not None and reading.key not in ("dog", "cat"):
@@ -250,5 +260,6 @@ _ENTRIES: Final[Mapping[str, Callable[[Book, ProjectEvent, Reading], None]]] = {
     "allergy": _trait,
     "diet": _trait,
     "likes": _trait,
+    "rule": _rule,
     "kin": _kin,
 }

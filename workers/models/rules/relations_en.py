@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _S: Final = r"(?P<s>(?:The user(?: and others)?|the user|[A-Z][\w-]*(?:\s[A-Z0-9][\w.-]*)*))"
+_GAP: Final = r"(?!['’]s\b)[^,.;!?]{0,60}?"
 _N: Final = r"(?P<v>[A-Z][\w&'-]*(?:\s(?:of\s(?:the\s)?)?[A-Z0-9][\w.&'-]*)*)"
 _ADV: Final = (
     r"(?:\s(?:now|also|just|still|currently|really|recently|always|already|has|have|is|are))*"
@@ -36,35 +37,43 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "leads",
         re.compile(
-            rf"{_S}.{{0,60}}?\s(?:leads|is leading|heads|runs|is in charge of)\s(?P<v>the\s[\w\s-]{{2,40}}?|{_N.replace('?P<v>', '?:')})(?=[,.;]|$|\sand\b|\sof\b)"
+            rf"{_S}{_GAP}\s(?:leads|is leading|heads|runs|is in charge of)\s"
+            rf"(?P<v>the\s[\w\s-]{{2,40}}?|{_N.replace('?P<v>', '?:')})(?=[,.;]|$"
+            rf"|\sand\b|\sof\b)"
         ),
     ),
     (
         "takes_over",
-        re.compile(rf"{_S}.{{0,60}}?\s(?:takes|took)\sover\s(?P<v>[\w\s-]{{2,40}}?)(?=[,.;]|$)"),
+        re.compile(rf"{_S}{_GAP}\s(?:takes|took)\sover\s(?P<v>[\w\s-]{{2,40}}?)(?=[,.;]|$)"),
     ),
     (
         "visited",
         re.compile(
-            rf"{_S}.{{0,60}}?\b(?:visited|went to|have been to|has been to|was in|were in|travel+ed to|flew to|(?:trip|vacation) (?:to|in))\s(?:the\s)?{_N}"
+            rf"{_S}{_GAP}\b(?:visited|went to|have been to|has been to|was in|were in"
+            rf"|travel+ed to|flew to|(?:trip|vacation) (?:to|in))\s(?:the\s)?{_N}"
         ),
     ),
     (
         "uses_as",
         re.compile(
-            rf"{_S}.{{0,30}}?\b(?:uses?|using|chose|picked|selected)\s(?P<v>{_WORD})\sas\s(?:the|their|a|an)\s(?P<k>[\w\s-]{{2,40}}?)(?:\s(?:of|for)\s(?P<o>[A-Z][\w-]*))?(?=[,.;]|$)"
+            rf"{_S}{_GAP}\b(?:uses?|using|chose|picked|selected)\s"
+            rf"(?P<v>{_WORD})\sas\s(?:the|their|a|an)\s(?P<k>[\w\s-]{{2,40}}?)(?:\s"
+            rf"(?:of|for)\s(?P<o>[A-Z][\w-]*))?(?=[,.;]|$)"
         ),
     ),
     (
         "uses",
         re.compile(
-            rf"{_S}{_ADV}\s(?:(?:decided|agreed|switched)\sto\s)?(?:uses?|using)\s(?!to\b)(?P<v>{_WORD})(?:\sfor\s(?P<o>[A-Z][\w-]*))?"
+            rf"{_S}{_ADV}\s(?:(?:decided|agreed|switched)\sto\s)?(?:uses?|using)\s"
+            rf"(?!to\b)(?P<v>{_WORD})(?:\sfor\s(?P<o>[A-Z][\w-]*))?"
         ),
     ),
     (
         "switched",
         re.compile(
-            rf"{_S}{_ADV}\s(?:switched|migrated|moved|changed|converted)\s(?:[\w\s]{{0,30}}?\s)?from\s(?P<old>{_WORD})\s(?:over\s)?to\s(?P<v>{_WORD})"
+            rf"{_S}{_ADV}\s(?:switched|migrated|moved|changed|converted)\s"
+            rf"(?:[\w\s]{{0,30}}?\s)?from\s(?P<old>{_WORD})\s(?:over\s)?to\s"
+            rf"(?P<v>{_WORD})"
         ),
     ),
     (
@@ -74,31 +83,38 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "property",
         re.compile(
-            r"\b[Tt]he\s(?P<k>[a-z][\w\s-]{1,30}?)\sof\s(?:the\s)?(?P<s>[A-Z][\w-]*(?:\s[A-Z0-9][\w.]*)*)\sis\s(?:now\s)?(?P<v>[A-Z0-9][\w.+#-]*(?:\s[A-Z0-9][\w.+#-]*)*)"
+            r"\b[Tt]he\s(?P<k>[a-z][\w\s-]{1,30}?)\sof\s(?:the\s)?(?P<s>[A-Z][\w-]*"
+            r"(?:\s[A-Z0-9][\w.]*)*)\sis\s(?:now\s)?(?P<v>[A-Z0-9][\w.+#-]*"
+            r"(?:\s[A-Z0-9][\w.+#-]*)*)"
         ),
     ),
     (
         "called",
         re.compile(
-            rf"\b[Tt]he\s(?P<k>[\w\s-]{{2,40}}?)\s(?:is|are)\s(?:now\s)?(?:called|named)\s{_N}(?P<s>)"
+            rf"\b[Tt]he\s(?P<k>[\w\s-]{{2,40}}?)\s(?:is|are)\s(?:now\s)?(?:called"
+            rf"|named)\s{_N}(?P<s>)"
         ),
     ),
     (
         "located",
         re.compile(
-            r"\b(?P<s>(?:[Tt]he|[Oo]ur|[Tt]he user's|[A-Z]\w+'s)\s[a-z][\w\s-]{1,40}?)\s(?:is|are)\s(?:now\s)?(?P<v>(?:on|in|at)\s(?:the\s)?[\w\s'-]{2,50}?)(?=[,.;]|$)"
+            r"\b(?P<s>(?:[Tt]he|[Oo]ur|[Tt]he user's"
+            r"|[A-Z]\w+'s)\s[a-z][\w\s-]{1,40}?)\s(?:is|are)\s(?:now\s)?(?P<v>(?:on"
+            r"|in|at)\s(?:the\s)?[\w\s'-]{2,50}?)(?=[,.;]|$)"
         ),
     ),
     (
         "has",
         re.compile(
-            r"^(?P<s>[Tt]he\s[a-z][\w\s-]{1,40}?)\shas\s(?:now\s)?(?P<v>(?:an?\s)?[\w\s-]{2,40}?)(?=[,.;]|$)"
+            r"^(?P<s>[Tt]he\s[a-z][\w\s-]{1,40}?)\shas\s(?:now\s)?(?P<v>"
+            r"(?:an?\s)?[\w\s-]{2,40}?)(?=[,.;]|$)"
         ),
     ),
     (
         "allergy",
         re.compile(
-            rf"{_S}.{{0,40}}?\ballergic\sto\s(?P<v>[\w\s,-]{{2,60}}?)(?=,\s(?:so|but|and)|[.;!]|$|\sso\b)"
+            rf"{_S}{_GAP}\ballergic\sto\s(?P<v>[\w\s,-]{{2,60}}?)(?=,\s(?:so|but|and)"
+            rf"|[.;!]|$|\sso\b)"
         ),
     ),
     (
@@ -112,13 +128,25 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "likes",
         re.compile(
-            rf"{_S}{_ADV}\s(?P<k>prefers?|likes?|loves?|enjoys?|adores?|hates?|dislikes?)\s(?P<v>[^.;!?]{{2,80}})"
+            rf"{_S}{_ADV}\s(?P<k>prefers?|likes?|loves?|enjoys?|adores?|hates?"
+            rf"|dislikes?)\s(?!them\b|it\b|this\b|that\b)(?P<v>[^.;!?]{{2,80}})"
+        ),
+    ),
+    (
+        "rule",
+        re.compile(
+            r"(?P<s>)\b[Pp]lease\s(?P<v>(?:always|never|keep|do not|don't|call|stop"
+            r"|use|answer|reply|write)\s"
+            r"[^,.;!?]{2,80})"
         ),
     ),
     (
         "kin",
         re.compile(
-            r"(?P<s>[Tt]he user|[A-Z][a-z]+)'s\s(?:\w+\s)?(?P<k>sister|brother|mother|father|mom|mum|dad|wife|husband|son|daughter|aunt|uncle|cousin|niece|nephew|friend|colleague|boss|partner|girlfriend|boyfriend|dog|cat)\s(?:is\s(?:called|named)\s|named\s|,\s)?(?P<v>(?-i:[A-Z][a-z]+))"
+            r"(?P<s>[Tt]he user|[A-Z][a-z]+)'s\s(?:\w+\s)?(?P<k>sister|brother"
+            r"|mother|father|mom|mum|dad|wife|husband|son|daughter|aunt|uncle|cousin"
+            r"|niece|nephew|friend|colleague|boss|partner|girlfriend|boyfriend|dog"
+            r"|cat)\s(?:is\s(?:called|named)\s|named\s|,\s)?(?P<v>(?-i:[A-Z][a-z]+))"
         ),
     ),
 )
@@ -127,16 +155,19 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 def readings_of(sentence: str) -> list[Reading]:
     """Return the relations of one sentence in the third person, each once."""
     found: dict[Reading, None] = {}
+    taken: set[str] = set()
     for name, pattern in _PATTERNS:
         match = pattern.search(sentence)
-        if match is None:
+        # A looser reading of words that a stricter one has taken would say them twice.
+        if match is None or (name in taken) or (name == "uses" and taken & {"uses_as", "switched"}):
             continue
+        taken.add(name)
         groups = match.groupdict()
         subject = (groups.get("o") if name in ("uses_as", "uses") else None) or groups["s"] or ""
         reading = Reading(
             name,
             subject.strip(),
-            (groups["v"] or "").strip(),
+            (groups["v"] or "").strip(" .,;"),
             (groups.get("k") or "").strip(),
             (groups.get("old") or "").strip(),
         )

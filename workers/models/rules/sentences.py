@@ -70,8 +70,9 @@ def image_captions(message: Message) -> tuple[str, ...]:
 
 def is_chinese(text: str) -> bool:
     """Tell whether at least a quarter of a text's letters are Han characters."""
-    letters = sum(char.isalpha() for char in text)
-    return letters > 0 and len(_HAN.findall(text)) * 4 >= letters
+    if text.isascii() or not (han := len(_HAN.findall(text))):
+        return False
+    return han * 4 >= sum(char.isalpha() for char in text)
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:

@@ -16,7 +16,8 @@ from shared.domain.turns import Message, Origin, Role, is_human
 from workers.models.rules.voice_en import Persons
 
 _MACHINE: Final = re.compile(
-    r"\b(?:ai|bot|chatbot|assistant|gpt\S*|chatgpt|claude|gemini|copilot|llama|qwen|deepseek|mistral|agent|system|model)\b"
+    r"\b(?:ai|bot|chatbot|assistant|gpt\S*|chatgpt|claude|gemini|copilot"
+    r"|llama|qwen|deepseek|mistral|agent|system|model)\b"
     r"|助手|机器人|智能",
     re.IGNORECASE,
 )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from shared.domain.turns import Message
-from workers.models.rules import patterns_en, patterns_zh, voice_en, voice_zh
+from workers.models.rules import grammar_en, patterns_en, patterns_zh, voice_en, voice_zh
 from workers.models.rules.kinds import Rule, Statement
 from workers.models.rules.sentences import Sentence, image_captions, sentences_of
 from workers.models.rules.small_talk import (
@@ -19,30 +18,39 @@ from workers.models.rules.small_talk import (
     is_small_talk,
 )
 from workers.models.rules.speakers import Cast
+from workers.models.rules.vocabulary import words
 
 _QUESTION_TAIL: Final = re.compile(
-    r"(?:,|\s[-–—]|\.\.\.|…)\s*(?:(?:and|so|but|by the way|btw)\s+)?(?:what|who|where|when|why|how|which|can|could|would|should"
-    r"|do|does|did|is|are|have|has|will|any|got|right|you know|ya know|isn't|don't|aren't|huh|wanna|want)\b[^,]*$",
+    r"(?:,|\s[-–—]|\.\.\.|…)\s*(?:(?:and|so|but|by the way|btw)\s+)?(?:what"
+    r"|who|where|when|why|how|which|can|could|would|should"
+    r"|do|does|did|is|are|have|has|will|any|got|right|you know|ya know|isn't"
+    r"|don't|aren't|huh|wanna|want)\b[^,]*$",
     re.IGNORECASE,
 )
 _MANY_WORDS: Final = 7
 _SOME_WORDS: Final = 4
 _FEW_WORDS: Final = 3
 _WORD: Final = re.compile(r"[A-Za-z][\w'-]*|\d[\w.,:/-]*")
-_LIGHT: Final = frozenset(
-    """a an the and or but so if of at by for with about to from in on up out it its it's that that's this these those
-    i i'm i've me my we our us you your he she they them is are was were be been am have has had do does did not no yes
-    just really very too also all some any more most much many lot lots can could will would should there here what how
-    when as like get got go good great nice awesome amazing cool super fun thing things stuff way one make makes feel
-    feels think know keep say said see love it'll they're i'll don't can't always never again""".split()
+_LIGHT: Final = words(
+    """
+    a an the and or but so if of at by for with about to from in on up out it its it's that
+    that's this these those i i'm i've me my we our us you your he she they them is are was
+    were be been am have has had do does did not no yes just really very too also all some any
+    more most much many lot lots can could will would should there here what how when as like
+    get got go good great nice awesome amazing cool super fun thing things stuff way one make
+    makes feel feels think know keep say said see love it'll they're i'll don't can't always
+    never again
+    """
 )
 _TELLING: Final = re.compile(
-    r"\d|\b(?:yesterday|today|tonight|ago|last|next|since|week|month|year|morning|weekend|summer|first|second|new)\b|\"",
+    r"\d|\b(?:yesterday|today|tonight|ago|last|next|since|week|month|year"
+    r"|morning|weekend|summer|first|second|new)\b|\"",
     re.IGNORECASE,
 )
 STATED: Final = Rule("statement", re.compile(r""), strength=1)
 EXPERIENCED: Final = Rule("experience", re.compile(r""), strength=2, status="occurred")
 DOING: Final = Rule("doing", re.compile(r""), strength=2, status="ongoing")
+STATE: Final = Rule("state", re.compile(r""), strength=2, status="ongoing")
 LIVING: Final = Rule("living", re.compile(r""), strength=2)
 IMAGE: Final = Rule("image", re.compile(r""), strength=1)
 
@@ -57,12 +65,6 @@ def statements_of(message: Message, cast: Cast) -> list[Statement]:
         if (statement := _statement(sentence, cast)) is not None
     ]
     return _with_images(found, message, cast)
-
-
-def all_statements(messages: Sequence[Message], cast: Cast) -> Iterator[Statement]:
-    """Yield the statements of all messages in order."""
-    for message in messages:
-        yield from statements_of(message, cast)
 
 
 def content_words(text: str) -> list[str]:
@@ -96,7 +98,7 @@ def _english(sentence: Sentence, cast: Cast) -> Statement | None:
         )
     if rule is None:
         return None
-    is_first = patterns_en.FIRST_PERSON.search(text) is not None
+    is_first = grammar_en.FIRST_PERSON.search(text) is not None
     return _made(
         sentence,
         quote,
@@ -117,21 +119,23 @@ def _by_grammar(text: str, cast: Cast, *, is_addressed: bool) -> Rule | None:
     if _is_of_the_other(text):
         return None
     if words >= _FEW_WORDS or (words >= 2 and is_telling):
-        if patterns_en.ONGOING.search(text):
+        if grammar_en.STATE.search(text):
+            return STATE
+        if grammar_en.ONGOING.search(text):
             return DOING
-        if patterns_en.PAST_EXPERIENCE.search(text):
+        if grammar_en.PAST_EXPERIENCE.search(text):
             return EXPERIENCED
-        if patterns_en.HAVING.search(text):
+        if grammar_en.HAVING.search(text):
             return LIVING
     if cast.is_between_people:
-        return STATED if words >= _SOME_WORDS or patterns_en.FIRST_PERSON.search(text) else None
+        return STATED if words >= _SOME_WORDS or grammar_en.FIRST_PERSON.search(text) else None
     return STATED if words >= _FEW_WORDS or is_telling else None
 
 
 def _is_of_the_other(text: str) -> bool:
     """Tell whether a sentence is about the one spoken to and nobody else."""
     return bool(re.search(r"\b(?:you|your|you're|you've|yours)\b", text, re.IGNORECASE)) and not (
-        patterns_en.FIRST_PERSON.search(text)
+        grammar_en.FIRST_PERSON.search(text)
     )
 
 

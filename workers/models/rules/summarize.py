@@ -10,30 +10,26 @@ from shared.domain.spacing import collapse
 from shared.domain.tool_json import result_summary
 from shared.domain.turns import Message, Role
 from workers.models.inputs import SummarizeInput
+from workers.models.rules.block_reading import statements_in
 from workers.models.rules.kinds import Statement
 from workers.models.rules.naming import title_of, topics_of
-from workers.models.rules.reported import tool_statements
 from workers.models.rules.sentences import is_chinese, sentences_of
 from workers.models.rules.small_talk import is_small_talk
 from workers.models.rules.speakers import Cast, cast_of
-from workers.models.rules.statements import statements_of
 
 _KEYPOINTS: Final = 8
 _TAGS: Final = 5
 _SUMMARY_SENTENCES: Final = 3
 _POINT: Final = 300
 _PROPOSED: Final = 160
+_ROLE_NAMES: Final = {True: ("助手", "用户"), False: ("Assistant", "User")}
 
 
 def summarize(material: SummarizeInput) -> Mapping[str, object]:
     """Return the summarizer's reply for one part of a block."""
     messages = [one for one in material.messages if one.role is not Role.SYSTEM]
     cast = cast_of(material.messages)
-    statements = [
-        statement
-        for message in messages
-        for statement in (*statements_of(message, cast), *tool_statements(message, cast))
-    ]
+    statements = statements_in(messages, cast)
     is_han = _is_chinese(material, messages)
     texts = [one.told for one in statements] or [one.content for one in messages]
     tags = topics_of(texts, limit=_TAGS, skip=cast.names)
@@ -113,19 +109,16 @@ def _said(messages: Sequence[Message], cast: Cast, *, is_han: bool) -> list[str]
         sentences = [one for one in sentences_of(message) if not is_small_talk(one)]
         if not sentences or message.role is Role.TOOL or not is_evidence(message):
             continue
-        text = collapse(sentences[0].text)[:_PROPOSED]
-        who = cast.persons(message).speaker
+        kind = "answered"
         if message.role is Role.USER:
-            verb = (
-                ("问：" if sentences[0].is_question else "说：")
-                if is_han
-                else (" asked: " if sentences[0].is_question else " said: ")
-            )
-            lines.append(f"{who or ('用户' if is_han else 'User')}{verb}{text}")
-        else:
-            lines.append(
-                f"{who or ('助手' if is_han else 'Assistant')}{'回答：' if is_han else ' answered: '}{text}"
-            )
+            kind = "asked" if sentences[0].is_question else "said"
+        name = cast.persons(message).speaker or _ROLE_NAMES[is_han][message.role is Role.USER]
+        verb = (
+            {"asked": "问：", "said": "说：", "answered": "回答："}[kind]
+            if is_han
+            else f" {kind}: "
+        )
+        lines.append(f"{name}{verb}{collapse(sentences[0].text)[:_PROPOSED]}")
     return lines
 
 

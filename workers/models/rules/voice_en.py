@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from workers.models.rules.vocabulary import words
+
 _OPENERS = (
     r"hey|hi|hello|wow|whoa|woah|yeah|yea|yes|yep|yup|yess|oh|ooh|well|ok|okay|thanks|thank you"
     r"|sure|sure thing|haha|hahaha|lol|btw|by the way|hmm|aww|aw|cool|nice|great|awesome|exactly"
@@ -18,7 +20,8 @@ _OPENERS = (
     r"|for the report|honestly|actually|also|plus|note"
 )
 _OPENING = re.compile(
-    rf"^(?:(?:{_OPENERS})(?:\s+[A-Z][\w'-]+)?\s*(?:[,!.:;…-]|–|—)+\s*|(?:and|but|so|plus|also)\s+)+",
+    rf"^(?:(?:{_OPENERS})(?:\s+[A-Z][\w'-]+)?\s*(?:[,!.:;…-]|–|—)+\s*|(?:and"
+    rf"|but|so|plus|also)\s+)+",
     re.IGNORECASE,
 )
 _VOCATIVE = re.compile(r"^[A-Z][a-z]+,\s+(?=[A-Za-z])")
@@ -27,14 +30,17 @@ _ADVERBS = (
     "|actually|definitely|currently|sometimes|probably|mostly|now|totally|absolutely|sure|once"
     "|truly|generally|normally|especially|simply|mainly|soon|ever|long|first|then|both|all"
 )
-_PAST = frozenset(
-    """was were did had went got saw met took came made gave found told said bought brought built
-    caught chose drove ate fell felt flew forgot heard held kept knew learnt left lost paid ran
-    read rode sang sat sent slept sold spent spoke stood swam taught thought threw woke won wore
-    wrote began broke drew grew hid hurt led meant quit shot struck became put cut let set hit cost
-    will would can could should might may must shall can't cannot couldn't won't wouldn't shouldn't
-    didn't hadn't wasn't weren't mustn't used bet dealt fed fought froze gotta gonna wanna stuck
-    understood shook sought burnt dreamt lit bent shut split spread""".split()
+_PAST = words(
+    """
+    was were did had went got saw met took came made gave found told said bought brought built
+    caught chose drove ate fell felt flew forgot heard held kept knew learnt left lost paid
+    ran read rode sang sat sent slept sold spent spoke stood swam taught thought threw woke
+    won wore wrote began broke drew grew hid hurt led meant quit shot struck became put cut
+    let set hit cost will would can could should might may must shall can't cannot couldn't
+    won't wouldn't shouldn't didn't hadn't wasn't weren't mustn't used bet dealt fed fought
+    froze gotta gonna wanna stuck understood shook sought burnt dreamt lit bent shut split
+    spread
+    """
 )
 _TO_THIRD = {
     "am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't", "go": "goes",
