@@ -82,10 +82,12 @@ def test_what_is_another_tenants_answers_as_if_it_never_existed_and_stays_as_it_
     assert [route for route, status in owned.items() if status in (401, 403, 404, 422)] == []
 
 
-def requests() -> Iterator[Request]:
-    for route, examples in EXAMPLES.items():
-        for example in examples:
-            yield Request(route, example)
+def requests() -> list[Request]:
+    """Every example; those that begin a namespace last, or the others would find it begun."""
+    every = [
+        Request(route, example) for route, examples in EXAMPLES.items() for example in examples
+    ]
+    return sorted(every, key=lambda request: request.example.begins)
 
 
 def pairs(request: Request, names: Names) -> Iterator[tuple[str, Names, Names]]:
@@ -125,7 +127,7 @@ def filled_memory(memory: Memory) -> Names:
         # Open again, so that there is something to seal.
         home.turn("open", "The spare key is under the flowerpot.", thread_id="theirs")
     found = memory.search_events("pnpm Orion", thread_id="theirs")
-    nodes = memory.search_graph("Orion")
+    nodes = memory.search_graph("Mara")
     key = memory.post("/v1/keys", {"label": "to be revoked", "permissions": ["read"]})
     memory.assess(
         found["batch_id"], "sufficient", [found["items"][0]["evidence_ref"]], strategy="answer"

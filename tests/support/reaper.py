@@ -32,7 +32,7 @@ def reap(mark: str, broker_folder: Path) -> list[str]:
     found = []
     for process in marked(mark):
         with suppress(psutil.NoSuchProcess):
-            found.append(f"{process.pid} {' '.join(process.cmdline())}")
+            found.append(f"{process.pid} {process.cmdline()}")
             process.kill()
     broker = find_valkey(broker_folder)
     if broker is not None:
