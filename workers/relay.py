@@ -6,6 +6,7 @@ blocks no transaction. What could not be rung is due again at once, and the rela
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,7 +60,8 @@ def run_relay(
         is_busy = done.rung > 0 and not done.failed
         pause = shortest if is_busy else min(longest, pause * 2)
         if done.rung or done.failed:
-            _log.info("relayed", rung=done.rung, failed=done.failed)
+            level = logging.WARNING if done.failed else logging.DEBUG
+            _log.log(level, "relayed", rung=done.rung, failed=done.failed)
         stop.wait(pause)
 
 

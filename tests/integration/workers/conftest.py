@@ -162,10 +162,8 @@ def own_world(own_settings: Settings, own_database: Database, clock: FixedClock)
 
 @contextmanager
 def _world(settings: Settings, tenant: Tenant, clock: FixedClock) -> Iterator[World]:
-    # TEMPORARY: without prepared statements, see the note on enqueue's partial index.
-    unprepared = settings.model_copy(update={"pgbouncer": True})
-    database = Database(unprepared)
-    made = World(unprepared, database, tenant.tenant_id, clock, ScriptedModel())
+    database = Database(settings)
+    made = World(settings, database, tenant.tenant_id, clock, ScriptedModel())
     made.script(summarize=lambda _task: reply(SUMMARY), extract=lambda _task: reply(NOTHING))
     yield made
     database.close()

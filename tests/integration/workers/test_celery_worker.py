@@ -42,7 +42,6 @@ class Stack:
             "STRATAGATE_SCRIPTED_FILE": str(self.script),
             "STRATAGATE_LEASE_S": "1.5",
             "STRATAGATE_BACKOFF_BASE_S": "0.1",
-            "STRATAGATE_PGBOUNCER": "true",
         }
         self.log = folder / "worker.log"
         self.worker = self.start_worker()

@@ -30,8 +30,6 @@ def queue(own_settings: Settings) -> Iterator[QueueDatabase]:
 def _tenant(settings: Settings, database: Database, *, jobs: int) -> str:
     tenant_id = new_tenant(settings, database).tenant_id
     with database.write(tenant_id) as tx:
-        # A session that prepares nothing: see the note on enqueue's partial index.
-        tx.connection.connection.driver_connection.prepare_threshold = None  # type: ignore[union-attr] # psycopg's own
         ensure_namespace(tx, NAMESPACE)
         for number in range(jobs):
             enqueue(tx, NAMESPACE, FollowUp(JobKind.SUMMARIZE, f"blk_{number}"))
