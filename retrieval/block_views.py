@@ -18,9 +18,9 @@ from shared.domain.jobs import LIVE_STATES, JobKind, JobState
 from shared.domain.layers import render_l5, render_layers
 from shared.store.blocks import BlockRow, summaries_of
 from shared.store.database import ReadTx
+from shared.store.jobs import jobs_of
 from shared.store.messages import StoredMessage, turns_range
 from shared.store.namespaces import find_thread
-from shared.store.turn_progress import newest_jobs
 
 READY = "ready"
 PENDING = "pending"
@@ -164,7 +164,7 @@ def standing_of(tx: ReadTx, blocks: Sequence[BlockRow]) -> Mapping[str, str]:
     """
     unready = [block.block_id for block in blocks if block.status != READY]
     states: dict[str, set[str]] = {name: set() for name in unready}
-    for job in newest_jobs(tx, unready):
+    for job in jobs_of(tx, unready):
         if job.kind in _MAKES_READY:
             states[job.subject].add(job.state)
     standing = {block.block_id: READY for block in blocks}

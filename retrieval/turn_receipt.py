@@ -17,8 +17,9 @@ from shared.domain.jobs import JobKind, JobState
 from shared.store.blocks import BlockRow, blocks_of_turns, summaries_of
 from shared.store.database import ReadTx
 from shared.store.events import VISIBLE, count_by_block
+from shared.store.jobs import jobs_of
 from shared.store.messages import get_turn
-from shared.store.turn_progress import events_citing, messages_of_turn, newest_jobs
+from shared.store.turn_progress import events_citing, messages_of_turn
 
 DONE = "succeeded"
 WAITING = "waiting"
@@ -101,7 +102,7 @@ def read_turn_receipt(tx: ReadTx, reader: Reader, turn_id: str) -> TurnReceipt:
     jobs: dict[str, Any] = {}
     summary = None
     if block is not None:
-        jobs = {job.kind: job for job in newest_jobs(tx, [block.block_id])}
+        jobs = {job.kind: job for job in jobs_of(tx, [block.block_id])}
         summary = summaries_of(tx, [block.block_id], version=reader.version).get(block.block_id)
     message_ids = [one.message_id for one in messages_of_turn(tx, turn_id)]
     stored_at = turn.created_at.isoformat()

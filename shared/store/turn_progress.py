@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Row, select
-from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy import select
 
 from shared.store.database import ReadTx
-from shared.store.tables import event_sources, events, jobs, messages
+from shared.store.tables import event_sources, events, messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +27,6 @@ def messages_of_turn(tx: ReadTx, turn_id: str) -> list[TurnMessage]:
         .order_by(messages.c.position)
     )
     return [TurnMessage(row.message_id, row.role) for row in rows]
-
-
-def newest_jobs(tx: ReadTx, subjects: Collection[str]) -> list[Row[Any]]:
-    """Return the newest job of each kind about each of the subjects."""
-    if not subjects:
-        return []
-    statement = (
-        select(jobs)
-        .where(jobs.c.tenant_id == tx.tenant_id, jobs.c.subject.in_(subjects))
-        .ext(distinct_on(jobs.c.subject, jobs.c.kind))
-        .order_by(jobs.c.subject, jobs.c.kind, jobs.c.job_id.desc())
-    )
-    return list(tx.connection.execute(statement))
 
 
 def events_citing(

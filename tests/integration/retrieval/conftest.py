@@ -26,8 +26,7 @@ def wall() -> FixedClock:
 @pytest.fixture(scope="session")
 def both_url(settings: Settings, wall: FixedClock) -> Iterator[str]:
     """Both services on a free port of the loopback, with a clock the tests can move."""
-    plain = settings.model_copy(update={"pgbouncer": True})
-    app = build_app(plain, "both", [ingest_router, retrieval_router], clock=wall)
+    app = build_app(settings, "both", [ingest_router, retrieval_router], clock=wall)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

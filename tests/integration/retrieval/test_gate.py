@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -129,6 +130,26 @@ def test_a_receipt_id_means_one_content(garden: tuple[World, str]) -> None:
     other = _search(world)["batch_id"]
     conflict = _use(world, other, [])
     assert (conflict.status_code, conflict.json()["code"]) == (409, "receipt_conflict")
+
+
+def test_uses_at_the_same_moment_count_once(garden: tuple[World, str]) -> None:
+    world, event = garden
+    ref = f"event:{event}"
+    batch = _search(world)["batch_id"]
+    _assess(world, batch, [ref])
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda _: _use(world, batch, [ref]), range(6)))
+    assert [answer.status_code for answer in answers] == [200] * 6
+    assert sorted(answer.json()["duplicate"] for answer in answers) == [False] + [True] * 5
+    assert world.rows("events")[0]["mention_count"] == 2
+    batches = [_search(world)["batch_id"] for _ in range(4)]
+    for one in batches:
+        _assess(world, one, [ref])
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda one: _use(world, one, [ref], receipt="u2"), batches))
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
+    assert {a.json()["code"] for a in answers if a.status_code == 409} == {"receipt_conflict"}
+    assert world.rows("events")[0]["mention_count"] == 3
 
 
 def test_an_empty_use_writes_a_receipt_and_reinforces_nothing(garden: tuple[World, str]) -> None:
