@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx
 from rich.console import Console
@@ -22,12 +23,13 @@ BLOCK_TURN_SIZE = 4
 
 _PROCESS_S = 180.0
 _POLL_S = 0.2
+_PAGE_WIDTH = 120
 _LIVE = ("available", "running", "retryable")
 
 
 def run_demo(options: argparse.Namespace) -> int:
     """Walk a conversation from turn to receipt on a running stack; return the exit code."""
-    console = Console()
+    console = _console()
     data_dir = options.data or ROOT / ".stratagate" / "demo"
     console.rule("[bold]StrataGate[/]: one conversation, from turn to receipt")
     console.print("Starting Postgres, the broker, the API, the relay, a worker and Flower …")
@@ -109,10 +111,20 @@ def _progress(console: Console) -> Progress:
 def _where_to_go(stack: RunningStack, namespace: str, console: Console) -> None:
     console.rule("[bold]What to open next[/]")
     console.print(
-        f"The memory of this demo is kept in namespace [bold]{namespace}[/].\n"
-        "  python3 -m deploy up          the same stack, left running; it prints these places:\n"
-        f"    {stack.api_url}/docs   the API, to try in the browser\n"
-        f"    {stack.flower_url or 'Flower'}   Flower: the queues are the stages of the walk\n"
-        "  docs/walk.md                  the same walk, function by function\n"
-        "  README.md                     posting turns from curl and Python"
+        f"The memory of this demo is kept in namespace [bold]{namespace}[/]. To look around:\n"
+        f"  python3 -m deploy up --data {_from_here(stack.folder.root)}\n"
+        "prints the address of the API, to try at /docs, and of Flower, whose queues are the\n"
+        "stages of this walk. docs/walk.md tells the same walk function by function, and README.md\n"
+        "shows how to post turns and ask for context from curl and Python.",
+        soft_wrap=True,
     )
+
+
+def _from_here(folder: Path) -> str:
+    return str(folder.relative_to(ROOT)) if folder.is_relative_to(ROOT) else str(folder)
+
+
+def _console() -> Console:
+    """Return the terminal, or a page wide enough for the tables where the output is no terminal."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_PAGE_WIDTH)

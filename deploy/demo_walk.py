@@ -73,9 +73,9 @@ class Walk:
         for node in self._get("graph", limit=100)["nodes"]:
             history = self._get(f"graph/nodes/{node['node_id']}/history")
             former = [
-                f"{record['key']}: {_value(record['value'])}"
-                for record in history["facts"]
-                if record["status"] == "superseded"
+                f"{belief['fact']['key']}: {_value(belief['fact']['value'])}"
+                for belief in history["items"]
+                if belief["fact"] and not belief["is_current"]
             ]
             if node["current_state"] or former:
                 now = node["current_state"].replace("\n", "; ")
@@ -150,7 +150,7 @@ class Walk:
         colour = "green" if assessment["verdict"] == "sufficient" else "yellow"
         self._console.print(f"The gate: [bold {colour}]{assessment['verdict']}[/]. {why}")
         for advisory in assessment["advisories"]:
-            self._console.print(f"  [dim]advisory: {advisory}[/]")
+            self._console.print(f"  [dim]advisory: {advisory['message']}[/]")
 
     def _get(self, path: str, **query: Any) -> dict[str, Any]:
         answer = self._api.get(f"/v1/retrieval/{self._namespace}/{path}", params=query)
