@@ -22,6 +22,24 @@ def test_a_raw_hit_stands_with_its_neighbours_and_says_who_said_it(world: World)
     assert reply["items"][1]["match_reason"] == "Stands beside a message that matches."
 
 
+def test_who_speaks_and_a_told_time_count_for_a_raw_hit(world: World) -> None:
+    for name, said in (
+        ("Ann", "I saw the comet."),
+        ("Bo", "I saw the comet yesterday."),
+        ("Ann", "I saw the comet yesterday."),
+    ):
+        messages = [{"role": "user", "name": name, "content": said}]
+        world.say(thread_id=f"t{len(world.rows('turns'))}", messages=messages)
+    items = world.ask("raw/search", {"query": "When did Ann see the comet?"})["items"]
+    assert [(item["name"], item["message"]["content"]) for item in items] == [
+        ("Ann", "I saw the comet yesterday."),
+        ("Ann", "I saw the comet."),
+        ("Bo", "I saw the comet yesterday."),
+    ]
+    assert "Said by Ann" in items[0]["match_reason"]
+    assert "Tells a time" in items[0]["match_reason"]
+
+
 def test_a_sealed_hit_names_its_block_and_keeps_its_ref(world: World) -> None:
     world.say("The telescope is in the attic.", "Noted.")
     tail = world.ask("raw/search", {"query": "telescope"})["items"][0]
