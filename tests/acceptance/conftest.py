@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack
-from typing import Any
 
 import pytest
 
@@ -13,43 +11,30 @@ from tests.support.databases import Tenant
 from tests.support.stack import RunningSystem
 
 
-class SystemMaker:
-    """Makes systems of one test's own, to be killed and broken; all end with the test."""
-
-    def __init__(self, ended: ExitStack) -> None:
-        self._ended = ended
-        self.made: list[RunningSystem] = []
-
-    def __call__(self, **options: Any) -> RunningSystem:
-        system = RunningSystem(**options)
-        self.made.append(self._ended.enter_context(system))
-        return system
-
-
 @pytest.fixture(scope="session")
-def quiet_system() -> Iterator[RunningSystem]:
-    """One system for all tests that kill nothing; they are kept apart by their tenants."""
+def session_system() -> Iterator[RunningSystem]:
+    """One system a test process: starting it costs more than most tests."""
     with RunningSystem() as system:
         yield system
 
 
 @pytest.fixture
-def new_system() -> Iterator[SystemMaker]:
-    """Make a system of the test's own: `new_system(provider=…, settings=…)`."""
-    with ExitStack() as ended:
-        yield SystemMaker(ended)
+def system(session_system: RunningSystem) -> Iterator[RunningSystem]:
+    """The running system, whole again after the test; tests are kept apart by their tenants."""
+    yield session_system
+    session_system.heal()
 
 
 @pytest.fixture
-def tenant_here(quiet_system: RunningSystem) -> Tenant:
-    """A tenant of the test's own in the shared system."""
-    return quiet_system.new_tenant()
+def tenant_here(system: RunningSystem) -> Tenant:
+    """A tenant of the test's own."""
+    return system.new_tenant()
 
 
 @pytest.fixture
-def memory(quiet_system: RunningSystem, tenant_here: Tenant) -> Memory:
-    """A namespace of the test's own in the shared system, over HTTP."""
-    return Memory(quiet_system, tenant_here, "project:acceptance")
+def memory(system: RunningSystem, tenant_here: Tenant) -> Memory:
+    """A namespace of the test's own, over HTTP."""
+    return Memory(system, tenant_here, "project:acceptance")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -59,15 +44,7 @@ def pytest_runtest_makereport(
     """Put the end of every process's log beside a failure."""
     report = yield
     if report.failed:
-        for system in _systems(getattr(item, "funcargs", {})):
-            for name, tail in system.log_tails().items():
-                report.sections.append((f"log of {name}, {system.url}", tail))
+        system = getattr(item, "funcargs", {}).get("system")
+        for name, tail in system.log_tails().items() if system else ():
+            report.sections.append((f"log of {name}", tail))
     return report
-
-
-def _systems(fixtures: dict[str, Any]) -> Iterator[RunningSystem]:
-    for value in fixtures.values():
-        if isinstance(value, RunningSystem):
-            yield value
-        elif isinstance(value, SystemMaker):
-            yield from value.made

@@ -13,6 +13,8 @@ from tests.support.stack import RunningSystem
 
 FINAL = frozenset({"succeeded", "succeeded_empty", "degraded", "dead", "cancelled", "skipped"})
 Json = dict[str, Any]
+SCRIPTED: Mapping[str, object] = {"provider": "scripted", "model": "scripted"}
+"""The policy of a namespace whose models do as the system's script says."""
 
 
 class Memory:

@@ -1,16 +1,14 @@
 """The broker is a doorbell: without it turns are accepted and found; its loss loses nothing."""
 
-from tests.acceptance.conftest import SystemMaker
 from tests.acceptance.memory import Memory
+from tests.support.stack import RunningSystem
 
 TURNS = 6
 
 
 def test_turns_are_taken_without_a_broker_and_derived_once_an_empty_one_is_back(
-    new_system: SystemMaker,
+    system: RunningSystem, memory: Memory
 ) -> None:
-    system = new_system()
-    memory = Memory(system, system.new_tenant(), "project:away")
     memory.begin(block_turn_size=2)
     system.stop_broker()
 

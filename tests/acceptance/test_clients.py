@@ -22,9 +22,9 @@ def example(language: str, containing: str) -> str:
 
 
 def test_the_python_example_prints_what_was_just_said(
-    quiet_system: RunningSystem, tenant_here: Tenant
+    system: RunningSystem, tenant_here: Tenant
 ) -> None:
-    done = quiet_system.run_python("-c", example("python", "httpx"), key=tenant_here.admin_key)
+    done = system.run_python("-c", example("python", "httpx"), key=tenant_here.admin_key)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
@@ -35,9 +35,9 @@ def test_the_python_example_prints_what_was_just_said(
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed here")
 def test_the_curl_example_answers_with_what_was_just_said(
-    quiet_system: RunningSystem, tenant_here: Tenant
+    system: RunningSystem, tenant_here: Tenant
 ) -> None:
-    environment = quiet_system.environment | {"STRATAGATE_API_KEY": tenant_here.admin_key}
+    environment = system.environment | {"STRATAGATE_API_KEY": tenant_here.admin_key}
     done = subprocess.run(  # noqa: S603 - the words of our own README
         ["/bin/sh", "-euc", example("sh", "curl")],
         env=environment,

@@ -4,21 +4,19 @@ import json
 import socket
 from urllib.parse import urlsplit
 
-from tests.acceptance.conftest import SystemMaker
-from tests.acceptance.memory import FINAL, Memory, at_minute, turn
+from tests.acceptance.memory import FINAL, SCRIPTED, Memory, at_minute, turn
+from tests.support.stack import RunningSystem
 from workers.models.port import TaskKind
 
 ONLY_SUMMARIES = {"extract": False, "project": False}
 
 
 def test_lost_08_an_accepted_turn_survives_the_crash_of_everything(
-    new_system: SystemMaker,
+    system: RunningSystem, memory: Memory
 ) -> None:
-    system = new_system(provider="scripted")
     # A job that cannot end before the crash: that the crash comes first must not be luck.
     system.script.hang(TaskKind.SUMMARIZE)
-    memory = Memory(system, system.new_tenant(), "project:crash")
-    memory.begin(block_turn_size=1)
+    memory.begin(block_turn_size=1, **SCRIPTED)
 
     posted = memory.turn("crash-1", "We decided to move the archive to Bergen.")
     system.kill("api", "worker", "relay", "upkeep")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import SystemMaker
 from tests.acceptance.memory import FINAL, Json, Memory
 from tests.support.databases import Tenant
 from tests.support.stack import ROOT, RunningSystem
@@ -21,10 +20,9 @@ DERIVED_S = 150.0
 
 
 def test_every_turn_of_four_conversations_is_stored_derived_and_found(
-    new_system: SystemMaker,
+    system: RunningSystem,
 ) -> None:
     samples = json.loads(DATA.read_text(encoding="utf-8"))
-    system = new_system()
     tenant = system.new_tenant("locomo")
 
     loaded = load(system, tenant, DATA)

@@ -1,7 +1,7 @@
 """Every model call fails: nothing said is missing from context; the work waits for a retry."""
 
-from tests.acceptance.conftest import SystemMaker
-from tests.acceptance.memory import Memory, at_minute
+from tests.acceptance.memory import SCRIPTED, Memory, at_minute
+from tests.support.stack import RunningSystem
 
 TURNS = 7
 SIZE = 2
@@ -19,12 +19,10 @@ def said(memory: Memory) -> list[str]:
 
 
 def test_nothing_said_is_missing_while_models_fail_and_all_is_derived_once_they_heal(
-    new_system: SystemMaker,
+    system: RunningSystem, memory: Memory
 ) -> None:
-    system = new_system(provider="scripted")
     system.script.fail_for_good()
-    memory = Memory(system, system.new_tenant(), "project:failing")
-    memory.begin(block_turn_size=SIZE)
+    memory.begin(block_turn_size=SIZE, **SCRIPTED)
     posted: list[str] = []
     for number in range(TURNS):
         pair = [f"We decided that plan {number} of Orion holds.", f"Plan {number} it is."]

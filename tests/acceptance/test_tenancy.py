@@ -51,19 +51,19 @@ class Request:
 
 
 def test_every_route_that_takes_an_id_or_a_namespace_has_an_example(
-    quiet_system: RunningSystem,
+    system: RunningSystem,
 ) -> None:
-    assert addressed_routes(quiet_system) == set(EXAMPLES)
+    assert addressed_routes(system) == set(EXAMPLES)
 
 
 def test_what_is_another_tenants_answers_as_if_it_never_existed_and_stays_as_it_is(
-    quiet_system: RunningSystem,
+    system: RunningSystem,
 ) -> None:
-    theirs = Memory(quiet_system, quiet_system.new_tenant("theirs"), SHARED)
+    theirs = Memory(system, system.new_tenant("theirs"), SHARED)
     names = filled_memory(theirs)
-    mine = Memory(quiet_system, quiet_system.new_tenant("mine"), SHARED)
+    mine = Memory(system, system.new_tenant("mine"), SHARED)
     mine.turn("mine", "The archive is in Bergen.", thread_id="mine")
-    before = rows_of(quiet_system, theirs.tenant.tenant_id)
+    before = rows_of(system, theirs.tenant.tenant_id)
 
     wrong = [
         f"{request.route} ({what}): {problem}"
@@ -73,7 +73,7 @@ def test_what_is_another_tenants_answers_as_if_it_never_existed_and_stays_as_it_
     ]
 
     assert wrong == []
-    assert rows_of(quiet_system, theirs.tenant.tenant_id) == before
+    assert rows_of(system, theirs.tenant.tenant_id) == before
     # The same requests by their owner: the ids were real, so that the answers mean something.
     owned = {
         request.route: request.send(theirs.http, names | {NAMESPACE: SHARED}).status_code

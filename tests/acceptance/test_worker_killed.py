@@ -1,7 +1,6 @@
 """A worker that dies in the middle of a model call delays its job and does nothing else."""
 
-from tests.acceptance.conftest import SystemMaker
-from tests.acceptance.memory import Json, Memory
+from tests.acceptance.memory import SCRIPTED, Memory
 from tests.support.stack import RunningSystem
 from workers.models.port import TaskKind
 
@@ -12,20 +11,17 @@ TURNS = (
 
 
 def tell(memory: Memory) -> None:
-    memory.begin(block_turn_size=len(TURNS))
+    memory.begin(block_turn_size=len(TURNS), **SCRIPTED)
     for number, text in enumerate(TURNS):
         memory.turn(f"told-{number}", text)
 
 
 def test_a_job_whose_worker_was_killed_is_done_once_by_another_attempt(
-    new_system: SystemMaker,
+    system: RunningSystem, memory: Memory
 ) -> None:
-    system = new_system(provider="scripted")
-    tenant = system.new_tenant()
-    undisturbed = Memory(system, tenant, "project:undisturbed")
+    undisturbed = Memory(system, memory.tenant, "project:undisturbed")
     tell(undisturbed)
     undisturbed.settled_jobs()
-    memory = Memory(system, tenant, "project:killed")
     system.script.hang(TaskKind.EXTRACT)
     tell(memory)
     wait_until_thinking(system, memory)
@@ -62,6 +58,6 @@ def wait_until_thinking(system: RunningSystem, memory: Memory) -> None:
     system.wait_until(lambda: leases() - first, "its lease is renewed")
 
 
-def titles(memory: Memory) -> list[Json]:
-    events: list[Json] = memory.get(f"{memory.read}/events", limit=100)["items"]
+def titles(memory: Memory) -> list[str]:
+    events = memory.get(f"{memory.read}/events", limit=100)["items"]
     return sorted(event["title"] for event in events)

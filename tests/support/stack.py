@@ -63,8 +63,9 @@ QUICK: Mapping[str, str] = {
 class RunningSystem:
     """A running StrataGate; a context manager.
 
-    `settings` are further STRATAGATE_ variables, `provider` the model behind all workers. The
-    processes are called api, worker, relay and upkeep.
+    The processes are called api, worker, relay and upkeep. Models follow the rules; namespaces
+    whose policy names the provider `scripted` do as `script` says. `settings` are further
+    STRATAGATE_ variables.
     """
 
     broker: RunningValkey
@@ -72,11 +73,9 @@ class RunningSystem:
     def __init__(
         self,
         *,
-        provider: str = "rules",
         settings: Mapping[str, str] | None = None,
         concurrency: int = 2,
     ) -> None:
-        self._provider = provider
         self._extra = dict(settings or {})
         self._concurrency = concurrency
         self._ended = ExitStack()
@@ -129,6 +128,13 @@ class RunningSystem:
         self.broker = start_valkey(
             self.broker.data_dir, log_path=self.broker.log_path, port=self.broker.port
         )
+
+    def heal(self) -> None:
+        """Undo what a test did: everything runs, and models follow the rules."""
+        self.script.follow_rules()
+        if not self.broker.is_ready():
+            self.start_broker_empty()
+        self.start(*(name for name, child in self.children.items() if not child.is_running()))
 
     def wait_until(self, check: Callable[[], T], what: str, *, within_s: float = 30.0) -> T:
         """Wait as `wait_until` does, but no longer than the processes live that should."""
@@ -205,7 +211,7 @@ class RunningSystem:
             "STRATAGATE_DATABASE_URL": database_url,
             "STRATAGATE_BROKER_URL": self.broker.url,
             "STRATAGATE_API_URL": self.url,
-            "STRATAGATE_MODEL_PROVIDER": self._provider,
+            "STRATAGATE_MODEL_PROVIDER": "rules",
             "STRATAGATE_SCRIPTED_FILE": str(self.script.path),
         }
         specs = service_specs(
