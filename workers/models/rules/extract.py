@@ -217,8 +217,11 @@ def _participants(group: Group, summary: str, cast: Cast, known: Sequence[str]) 
         if name != speaker and re.search(rf"\b{re.escape(name)}\b", summary)
     ]
     mentioned = [name for one in group.members for name in people_in(one.told, known)]
+    meant = [one.meant for one in group.members if one.meant]
     user = [] if speaker or not group.lead.is_first_person else ["User"]
-    return list(dict.fromkeys([*([speaker] if speaker else user), *spoken, *mentioned]))[:12]
+    return list(dict.fromkeys([*([speaker] if speaker else user), *spoken, *meant, *mentioned]))[
+        :12
+    ]
 
 
 def _known_names(material: ExtractInput, groups: Sequence[Group]) -> list[str]:

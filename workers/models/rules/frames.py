@@ -13,18 +13,19 @@ from shared.domain.search_terms import search_terms
 
 _END: Final = r"(?=\s*(?:[,.;!]|$|\band\b|\bbecause\b|\bsince\b|\bnow\b|\binstead\b|\bwith\b))"
 _NOW: Final = r"(?:(?:now|currently|actually|still|also)\s+)?"
+_WHO: Final = r"(?P<s>the user|(?-i:[A-Z][\w-]*(?:\s[A-Z][\w-]*)?))"
 _DEFINITE: Final = r"(?P<s>(?:the|(?:[\w']+\s)?[\w]+'s|our|their)\s+[\w' .-]{2,60}?)"
 _FRAMES: Final = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
     for name, pattern in (
         (
             "works_at",
-            rf"(?P<s>[\w' ]{{2,40}}?)\s+{_NOW}works?\s+{_NOW}(?:at|for)\s+"
+            rf"{_WHO}\s+{_NOW}works?\s+{_NOW}(?:at|for)\s+"
             rf"(?P<v>[\w'&. -]{{2,60}}?){_END}",
         ),
         (
             "lives_in",
-            rf"(?P<s>[\w' ]{{2,40}}?)\s+{_NOW}lives?\s+{_NOW}in\s+(?P<v>[\w'&. -]{{2,60}}?){_END}",
+            rf"{_WHO}\s+{_NOW}lives?\s+{_NOW}in\s+(?P<v>[\w'&. -]{{2,60}}?){_END}",
         ),
         (
             "name",
@@ -87,7 +88,8 @@ def frame_of(text: str) -> Frame | None:
         if match is None:
             continue
         subject = _PARTICLES.sub("", match["s"].strip()) if is_han else match["s"].strip()
-        found = frozenset({subject}) if is_han else terms(subject)
+        # The user is somebody, although the word says nothing where it stands beside others.
+        found = frozenset({subject}) if is_han else terms(subject) or frozenset({subject.lower()})
         value = match["v"].strip()
         if found and value:
             return Frame(found, subject, name, value)

@@ -42,5 +42,6 @@ STATE: Final = re.compile(
     r"^(?:(?:[Tt]he|[Oo]ur|[Mm]y)\s+(?:[\w'-]+\s+){1,5}?|[A-Z][\w'-]*(?:\s[A-Z][\w'-]*)?\s+)"
     r"(?:is|are|has|have|works?|lives?|leads?|runs?|contains?|costs?|uses?"
     r"|stands?|belongs?|speaks?)"
-    r"\b(?!\s+(?:been|had|just|\w+ing|\w+ed)\b)"
+    r"\b(?!\s+(?:been|had|just|\w+ing"
+    r"|(?!called|named|located|based|closed|allowed|required|supposed|married)\w+ed)\b)"
 )

@@ -53,7 +53,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence worth keeping: `quote` is verbatim, `told` the same in the third person."""
+    """A sentence worth keeping: `quote` is verbatim, `told` the same in the third person.
+
+    `image` is what an image beside it shows; `meant` is the person that its pronoun stands for.
+    """
 
     sentence: Sentence
     quote: str
@@ -65,3 +68,4 @@ class Statement:
     criticality: Criticality
     is_first_person: bool
     image: str | None = None
+    meant: str | None = None

@@ -84,6 +84,7 @@ _INTENT: Final = re.compile(
     re.IGNORECASE,
 )
 _LASTING: Final = frozenset({"ongoing", "unknown"})
+_USUAL: Final = terms("use work live eat drink go do")
 _COVERED: Final = 0.5
 _ALIKE: Final = 2
 
@@ -129,7 +130,9 @@ def _replaced(statement: Statement, current: Sequence[TimelineItem]) -> list[str
             return _by_frame(statement, current) or _by_old_value(statement, current)
         case Turn.CANCELS | Turn.POSTPONES:
             return _by_intent(statement, current)
-    if re.search(r"\bno longer\b|\bany ?more\b|不再", statement.told):
+        case Turn.ENDS:
+            return _by_ending(statement, current)
+    if "不再" in statement.told:
         return _by_ending(statement, current)
     if re.search(r"\bnow\b|现在|如今", statement.told):
         return _by_frame(statement, current)
@@ -196,6 +199,7 @@ def _what_is_off(text: str) -> str:
 def _by_ending(statement: Statement, current: Sequence[TimelineItem]) -> list[str]:
     match = _ENDED.search(statement.told)
     wanted = terms(match["what"] if match else statement.told)
+    wanted = (wanted - _USUAL) or wanted
     who = statement.speaker or "user"
     return [
         item.event_id

@@ -20,8 +20,8 @@ _NOT_NAMES: Final = words(
     """
     monday tuesday wednesday thursday friday saturday sunday january february march april may
     june july august september october november december mon tue wed thu fri sat sun i ok user
-    assistant the i'm i've i'd i'll today yesterday tomorrow ci api sql json html css http url
-    id ai tv usa uk eu pm am diy
+    assistant the i'm i've i'd i'll today yesterday tomorrow redacted redacted_token ci api
+    sql json html css http url id ai tv usa uk eu pm am diy
     """
 )
 _STARTERS: Final = words(
@@ -52,15 +52,15 @@ _GENERIC: Final = words(
     doing talk chat user assistant please always never ever awesome fun long away others tool
     reported called wants lately recently able real super totally definitely absolutely
     exactly experience image photo picture pic decided plan switched moved finished replaced
-    because around another every together everything everyone sounds sound being having
-    getting there where which while would could should let put
+    because around another every together everything everyone sounds sound redacted
+    redacted_token being having getting there where which while would could should let put
     """
 )
 _HAN_STOP: Final = re.compile(
     r"用户|我们|你们|他们|一方|助手|这个|那个|一个|什么|怎么|因为|所以|但是"
     r"|不过|已经|现在|今天|昨天|明天|上周|下周|刚刚|可以|没有"
     r"|决定|打算|计划|喜欢|说错|记下|好的|请|我|你|他|她|它|的|了|在|是|有"
-    r"|和|与|跟|很|都|也|就|不|要|会|把|从|到|对|为|以后"
+    r"|和|与|跟|很|都|也|就|不|要|会(?!议)|把|从|到|对|为|以后"
 )
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z'-]{2,}")
 

@@ -129,6 +129,7 @@ RULES: Final = (
         criticality=Criticality.PREFERENCE,
         unless=_p(r"\b(?:vegetarian|vegan) (?:meal|recipe|restaurant|dish|option|place|food|caf)"),
     ),
+    Rule("ending", ENDING, EventType.CHANGE, turn=Turn.ENDS, unless=_p(r"\bquit (?:my|smoking)")),
     Rule("migration", _p(r"\bmigrat(?:ed|ing|ion)\b"), EventType.MIGRATION, turn=Turn.REPLACES),
     Rule(
         "replacement",

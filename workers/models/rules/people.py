@@ -31,6 +31,10 @@ _BY_COMPANY: Final = re.compile(
     rf"(?:{KIN}),?|named|and)\s+$",
     re.IGNORECASE,
 )
+_OF_KIN: Final = re.compile(
+    r"\b(?:kids|children|sons|daughters|sisters|brothers|friends|colleagues|parents)"
+    r"(?:\s+are)?[,:]?\s+(?:[A-Z]\w+(?:,\s+|\s+and\s+))*$"
+)
 _NO_PERSON: Final = re.compile(
     r"\b(?:Institute|University|College|School|Museum|Bank|Inc|Ltd|GmbH|Corp"
     r"|Company|Hospital|Library|Park|Street|Road|Center"
@@ -55,7 +59,7 @@ _DOES_ZH: Final = (
 )
 _NAME_ZH: Final = re.compile(
     rf"(?:{KIN_ZH}(?:叫)?(?P<kin>[{_SURNAMES}小阿老][\u4e00-\u9fff]{{1,2}}?){_DOES_ZH})"
-    rf"|(?:^|[，。、和跟与由请])(?P<sole>"
+    rf"|(?:^|[，。,、和跟与由请])(?P<sole>"
     rf"(?:[{_SURNAMES}][\u4e00-\u9fff]{{1,2}}?"
     rf"|[小老阿][{_SURNAMES}明红强丽芳]))"
     rf"(?=是|在|说|将|会|要|负责|加入|来|去|喜欢|对|接手|接管|住|一起|见面|开会)"
@@ -80,7 +84,7 @@ def _is_person(name: str, text: str) -> bool:
         before, after = text[: match.start()], text[match.end() :]
         if _AS_THING.search(before):
             continue
-        if _ACTS.match(after) or _BY_COMPANY.search(before):
+        if _ACTS.match(after) or _BY_COMPANY.search(before) or _OF_KIN.search(before):
             return True
         if after[:2] in ("'s", "’s") and not before.strip():
             return True

@@ -33,7 +33,7 @@ def with_names(statements: Sequence[Statement], cast_names: Sequence[str]) -> li
         candidates = set(people or near)
         if len(candidates) == 1 and not people:
             statement = _named(statement, next(iter(candidates)))
-            people = list(candidates)
+            people = [statement.meant] if statement.meant else []
         recent[message_id] += people
         named.append(statement)
     return named
@@ -41,4 +41,5 @@ def with_names(statements: Sequence[Statement], cast_names: Sequence[str]) -> li
 
 def _named(statement: Statement, name: str) -> Statement:
     pattern = _PRONOUN_ZH if statement.sentence.is_chinese else _PRONOUN
-    return replace(statement, told=pattern.sub(name, statement.told, count=1))
+    told = pattern.sub(name, statement.told, count=1)
+    return replace(statement, told=told, meant=name if told != statement.told else None)

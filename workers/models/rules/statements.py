@@ -43,8 +43,9 @@ _LIGHT: Final = words(
     """
 )
 _TELLING: Final = re.compile(
-    r"\d|\b(?:yesterday|today|tonight|ago|last|next|since|week|month|year"
-    r"|morning|weekend|summer|first|second|new)\b|\"",
+    r"\d|\"|\b(?:yesterday|today|tonight|ago|last|next|since|week|month|year|morning|weekend"
+    r"|summer|winter|spring|autumn|first|second|new|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|january|february|march|april|june|july|august|september|october|november|december)\b",
     re.IGNORECASE,
 )
 STATED: Final = Rule("statement", re.compile(r""), strength=1)
@@ -88,7 +89,9 @@ def _english(sentence: Sentence, cast: Cast) -> Statement | None:
     text = voice_en.opened(plain)
     if is_asking(text) or _WORD.search(text) is None:
         return None
-    rule = next((one for one in patterns_en.RULES if one.matches(text)), None)
+    is_correction = patterns_en.CORRECTION.search(plain) is not None
+    said = plain if is_correction else text
+    rule = next((one for one in patterns_en.RULES if one.matches(said)), None)
     is_addressed = is_applause(text)
     if is_request(sentence) and (rule is None or rule.strength < 4):
         return None
@@ -127,8 +130,12 @@ def _by_grammar(text: str, cast: Cast, *, is_addressed: bool) -> Rule | None:
             return EXPERIENCED
         if grammar_en.HAVING.search(text):
             return LIVING
+    is_first = grammar_en.FIRST_PERSON.search(text) is not None
+    is_plain = words > 1 or (words == 1 and grammar_en.HAVING.search(text) is not None)
+    if is_first and is_plain and not cast.is_between_people:
+        return LIVING
     if cast.is_between_people:
-        return STATED if words >= _SOME_WORDS or grammar_en.FIRST_PERSON.search(text) else None
+        return STATED if words >= _SOME_WORDS or is_first else None
     return STATED if words >= _FEW_WORDS or is_telling else None
 
 

@@ -17,7 +17,9 @@ _OPENERS = (
     r"|totally|definitely|absolutely|for sure|of course|no|nope|no worries|no problem|true|right"
     r"|good morning|good evening|good afternoon|good night|good idea|good to know|sorry|man|damn"
     r"|oh man|perfect|lovely|i know, right|same here|agreed|got it|fyi|for the record|anyway"
-    r"|for the report|honestly|actually|also|plus|note"
+    r"|for the report|honestly|actually|also|plus|note|remember|correction"
+    r"|i was wrong"
+    r"|i was mistaken|my mistake|scratch that|i misspoke|wait|oops"
 )
 _OPENING = re.compile(
     rf"^(?:(?:{_OPENERS})(?:\s+[A-Z][\w'-]+)?\s*(?:[,!.:;…-]|–|—)+\s*|(?:and"
@@ -29,6 +31,7 @@ _ADVERBS = (
     "just|really|also|always|never|still|usually|often|recently|finally|even|only|already"
     "|actually|definitely|currently|sometimes|probably|mostly|now|totally|absolutely|sure|once"
     "|truly|generally|normally|especially|simply|mainly|soon|ever|long|first|then|both|all"
+    "|no longer"
 )
 _PAST = words(
     """
@@ -42,11 +45,12 @@ _PAST = words(
     spread
     """
 )
+_PRESENT_IN_ED = words("need feed speed bleed heed breed proceed succeed exceed embed")
 _TO_THIRD = {
     "am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't", "go": "goes",
     "gotta": "has to", "gonna": "is going to", "wanna": "wants to", "dont": "doesn't",
 }  # fmt: skip
-_I_VERB = re.compile(rf"\bI\s+((?:(?:{_ADVERBS})\s+)*)([A-Za-z]+(?:'t)?)\b")
+_I_VERB = re.compile(rf"\b[Ii]\s+((?:(?:{_ADVERBS})\s+)*)([A-Za-z]+(?:'t)?)\b")
 _SHORT = {"'m": "is", "'ve": "has", "'ll": "will", "'d": "would"}
 _WE_SHORT = {"'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 _LETS = re.compile(r"^(?:please\s+)?let(?:'s| us)\s+(?=[a-z])", re.IGNORECASE)
@@ -90,7 +94,7 @@ def third_person(verb: str) -> str:
     low = verb.lower()
     if low in _TO_THIRD:
         return _TO_THIRD[low]
-    if low in _PAST or low.endswith("ed"):
+    if low in _PAST or (low.endswith("ed") and low not in _PRESENT_IN_ED):
         return low
     if low.endswith(("s", "x", "z", "ch", "sh", "o")):
         return f"{low}es"
@@ -113,9 +117,9 @@ def _literal(word: str) -> Callable[[str], Callable[[re.Match[str]], str]]:
 
 _RULES: tuple[tuple[re.Pattern[str], Callable[[str], Callable[[re.Match[str]], str]]], ...] = (
     (re.compile(r"\bI('m|'ve|'ll|'d)\b", re.IGNORECASE), _i_short),
-    (re.compile(r"\bIm\b"), _literal("$ is")),
+    (re.compile(r"\b[Ii]m\b"), _literal("$ is")),
     (_I_VERB, _i_verb),
-    (re.compile(r"\bI\b(?!\.)"), _literal("$")),
+    (re.compile(r"\b[Ii]\b(?![.'])"), _literal("$")),
     (re.compile(r"\bmy\b", re.IGNORECASE), _literal("$'s")),
     (re.compile(r"\bmine\b", re.IGNORECASE), _literal("$'s")),
     (re.compile(r"\bmyself\b", re.IGNORECASE), _literal("themselves")),
