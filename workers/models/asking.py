@@ -62,7 +62,8 @@ class Asker:
     """Asks on behalf of one attempt of one job, within its deadlines and its number of calls.
 
     `note` is called with each call as soon as its cost is known, before the reply is read; it
-    must not raise. `outcomes` says afterwards how each noted call ended.
+    must not raise. `permit` is asked before each call and raises ModelError to forbid it.
+    `calls` says afterwards how each noted call ended.
     """
 
     model: Model
@@ -70,6 +71,7 @@ class Asker:
     model_deadline_s: float
     step_deadline_s: float
     note: Callable[[ModelCall], None]
+    permit: Callable[[], None] = lambda: None
     calls: list[ModelCall] = field(default_factory=list)
     _started: float = field(default_factory=time.monotonic)
 
@@ -140,6 +142,7 @@ class Asker:
             raise ModelError(
                 FailureClass.TRANSIENT, "step_deadline", "the attempt's time is used up"
             )
+        self.permit()
         bounded = replace(task, deadline_s=min(task.deadline_s, self.model_deadline_s, left))
         began = time.monotonic()
         try:
