@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import text
 
+from shared.domain.derivation import without_memory_context
 from shared.domain.provenance import folded, text_of
+from shared.domain.search_terms import search_terms
+from shared.domain.turns import Message, Origin
 from shared.store.database import ReadTx
 from shared.store.events import recent_events
 from shared.store.messages import messages_by_id
@@ -35,6 +38,16 @@ class Finding:
 
 
 _SHOWN = 50
+
+_WITHOUT_DOCUMENT = text(
+    """
+    SELECT m.namespace, m.message_id AS subject FROM messages m
+    WHERE m.role <> 'system' AND m.message_id > :after AND NOT EXISTS (
+        SELECT FROM search_documents d WHERE d.tenant_id = m.tenant_id
+        AND d.namespace = m.namespace AND d.kind = 'message' AND d.document_id = m.message_id)
+    ORDER BY m.message_id LIMIT 500
+    """
+)
 
 _RECORD_WITHOUT_SOURCE = """
     SELECT v.namespace, r.{record}_id AS subject
@@ -193,17 +206,6 @@ CHECKS: tuple[Check, ...] = (
         )
     ),
     Check(
-        "message_is_findable",
-        "every message has its search document",
-        """
-        SELECT m.namespace, m.message_id AS subject FROM messages m
-        WHERE m.role <> 'system' AND NOT EXISTS (
-            SELECT FROM search_documents d WHERE d.tenant_id = m.tenant_id
-            AND d.namespace = m.namespace AND d.kind = 'message'
-            AND d.document_id = m.message_id)
-        """,
-    ),
-    Check(
         "event_is_findable",
         "every event has its search document",
         """
@@ -234,7 +236,36 @@ def verify_tenant(tx: ReadTx) -> list[Finding]:
         for check in CHECKS
         for row in tx.connection.execute(text(f"{check.query} LIMIT {_SHOWN}"))
     ]
-    return findings + _quotes_not_in_their_message(tx)
+    return findings + _messages_not_findable(tx) + _quotes_not_in_their_message(tx)
+
+
+def _messages_not_findable(tx: ReadTx) -> list[Finding]:
+    """Find messages with words but no document; a smiley or a bare tool call has no words."""
+    findings: list[Finding] = []
+    after = ""
+    while len(findings) < _SHOWN:
+        rows = tx.connection.execute(_WITHOUT_DOCUMENT, {"after": after}).all()
+        if not rows:
+            break
+        after = rows[-1].subject
+        messages = messages_by_id(tx, [row.subject for row in rows])
+        findings += [
+            Finding(
+                "message_is_findable",
+                "every message with words has its search document",
+                row.namespace,
+                row.subject,
+            )
+            for row in rows
+            if _has_words(messages[row.subject].message)
+        ]
+    return findings[:_SHOWN]
+
+
+def _has_words(message: Message) -> bool:
+    if message.origin is Origin.INJECTED:
+        return False  # what memory itself put there must not find itself
+    return bool(search_terms(without_memory_context(message.content)))
 
 
 def _quotes_not_in_their_message(tx: ReadTx) -> list[Finding]:

@@ -38,7 +38,7 @@ from tests.support.databases import (
 from tests.support.reaper import MARK
 from tests.support.scripts import ModelScript
 from tests.support.servers import new_valkey, short_folder
-from tests.support.waiting import wait_until
+from tests.support.waiting import POLL_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 READY_S = 60.0
@@ -136,7 +136,14 @@ class RunningSystem:
             self.start_broker_empty()
         self.start(*(name for name, child in self.children.items() if not child.is_running()))
 
-    def wait_until(self, check: Callable[[], T], what: str, *, within_s: float = 30.0) -> T:
+    def wait_until(
+        self,
+        check: Callable[[], T],
+        what: str,
+        *,
+        within_s: float = 30.0,
+        poll_s: float = POLL_S,
+    ) -> T:
         """Wait as `wait_until` does, but no longer than the processes live that should."""
 
         def checked() -> T:
@@ -145,7 +152,7 @@ class RunningSystem:
                 assert child.is_running(), f"{name} {child.how_it_ended()}. {child.last_lines()}"
             return check()
 
-        return wait_until(checked, what, within_s=within_s)
+        return wait_until(checked, what, within_s=within_s, poll_s=poll_s)
 
     def log_tails(self) -> dict[str, str]:
         """Return the last lines of every log, by the name of its process."""
