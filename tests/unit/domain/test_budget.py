@@ -22,6 +22,24 @@ def said(number: int, content: str, *calls: dict[str, str]) -> Message:
     return Message(id=f"msg_{number}", role=Role.USER, content=content, tool_calls=calls)
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("a", 1),
+        ("abcd", 1),
+        ("abcde", 2),
+        ("a b\nc", 2),
+        ("你好", 2),
+        ("a你bcde", 3),
+        ("é", 1),
+    ],
+)
+def test_a_token_is_counted_for_every_four_characters_begun(text: str, tokens: int) -> None:
+    """Section 4: a run of ASCII ends at any other sign."""
+    assert estimate_tokens(text) == tokens
+
+
 @given(TEXTS, TEXTS)
 def test_a_joined_text_costs_no_more_than_its_pieces(one: str, other: str) -> None:
     assert estimate_tokens(one + other) <= estimate_tokens(one) + estimate_tokens(other)

@@ -45,6 +45,15 @@ def test_a_fresh_block_is_raw_and_fades_to_its_title() -> None:
     assert levels == [5, 5, 4, 3, 3, 2, 2, 1, 1, 0]
 
 
+@pytest.mark.parametrize(("bound", "level"), [(0.7, 4), (0.5, 3), (0.3, 2), (0.15, 1)])
+def test_a_block_at_exactly_a_bound_has_already_fallen(bound: float, level: int) -> None:
+    rate = -math.log(bound)
+    assert decay_weight(1, 2, decay_lambda=rate) == bound
+    assert level_at(5, 1, latest_position=2, decay_lambda=rate) == level
+    above = level_at(5, 1, latest_position=2, decay_lambda=rate - 1e-9)
+    assert above == level + 1
+
+
 @pytest.mark.parametrize("rate", [-0.1, math.nan, math.inf])
 def test_an_impossible_lambda_is_refused(rate: float) -> None:
     with pytest.raises(InvalidInput):

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from shared.domain.derivation import (
     derivation_view,
     model_view,
@@ -40,6 +42,20 @@ def test_case_cost_03_a_long_result_is_shortened_and_still_countable() -> None:
     assert kept + result["omittedChars"] == len(table)
     assert kept <= 2400
     assert call["result"] == table, "the stored trace is not touched"
+
+
+@pytest.mark.parametrize(
+    ("part", "limit", "head", "tail"), [("arguments", 1200, 576, 240), ("result", 2400, 1152, 480)]
+)
+def test_a_value_up_to_its_limit_is_whole_and_one_sign_more_is_shortened(
+    part: str, limit: int, head: int, tail: int
+) -> None:
+    (whole,) = derivation_view([said("assistant", "", {"name": "x", part: "y" * limit})])
+    assert whole.tool_calls[0][part] == "y" * limit
+    (cut,) = derivation_view([said("assistant", "", {"name": "x", part: "y" * (limit + 1)})])
+    view = cut.tool_calls[0][part]
+    assert (len(view["head"]), len(view["tail"])) == (head, tail)
+    assert view["omittedChars"] == limit + 1 - head - tail
 
 
 def test_program_texts_are_named_and_left_out_in_lists_and_chat_form_too() -> None:

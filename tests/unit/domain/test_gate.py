@@ -85,6 +85,36 @@ def test_each_rejected_ref_tells_its_place_and_reason() -> None:
     assert made.missing == DEFAULT_MISSING
 
 
+def test_the_ninth_ref_is_one_too_many() -> None:
+    made = normalise_assessment({"evidence_refs": [*REFS[:10], "nope", REFS[0]]}, REFS)
+    assert made.evidence_refs == tuple(REFS[:8])
+    assert [(r.input_index, r.reason) for r in made.rejected] == [
+        (8, Rejection.LIMIT_EXCEEDED),
+        (9, Rejection.LIMIT_EXCEEDED),
+        (10, Rejection.NOT_IN_BATCH),
+        (11, Rejection.DUPLICATE),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "refs", "strategy", "expected"),
+    [
+        ("sufficient", [REFS[0]], "answer", ("sufficient", "answer")),
+        ("sufficient", [], "answer", ("partial", "search_events")),
+        ("sufficient", ["nope"], "answer", ("partial", "search_events")),
+        ("sufficient", [REFS[0]], "expand_event", ("partial", "expand_event")),
+        ("partial", [REFS[0]], "answer", ("partial", "search_events")),
+    ],
+)
+def test_sufficient_needs_verdict_evidence_and_answer_together(
+    verdict: str, refs: list[str], strategy: str, expected: tuple[str, str]
+) -> None:
+    raw = {"verdict": verdict, "evidence_refs": refs, "next_strategy": strategy, "missing": "x"}
+    made = normalise_assessment(raw, REFS)
+    assert (made.verdict, made.next_strategy) == expected
+    assert made.missing == ("" if expected[0] == "sufficient" else "x")
+
+
 def test_a_wrong_verdict_stays_wrong_whatever_it_would_do_next() -> None:
     raw = {"verdict": "wrong", "evidence_refs": [REFS[0]], "next_strategy": "answer"}
     made = normalise_assessment(raw, REFS)

@@ -174,6 +174,16 @@ def test_a_fact_begins_when_it_happened_else_when_it_was_said() -> None:
     }
 
 
+def test_a_later_word_overrides_what_was_announced_earlier() -> None:
+    graph = Graph().know(event("e1", 1, happened_start=day(40)), event("e2", 5))
+    said(graph, "e1", "D")
+    said(graph, "e2", "B")
+    assert [(f.value, f.status.value) for f in graph.state.facts] == [
+        ("D", "superseded"),
+        ("B", "active"),
+    ]
+
+
 def test_a_plan_replaces_no_fact_and_ends_when_anything_later_is_said() -> None:
     graph = Graph().know(
         event("e1", 1),

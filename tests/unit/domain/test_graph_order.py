@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +17,9 @@ from shared.domain.graph import (
     SourceEvent,
     value_key,
 )
+from shared.domain.graph_timeline import claims_of_facts, settle
 from shared.domain.graph_view import NodeView
-from tests.unit.domain.graph_support import Graph, day, edge, fact, node, reply
+from tests.unit.domain.graph_support import Graph, day, edge, event, fact, node, reply
 
 STATUSES = ("active", "superseded", "forgotten")
 DAYS = range(7)
@@ -174,6 +176,16 @@ def stored(graph: Graph) -> object:
         for e in graph.state.edges
     ]
     return sorted(facts), sorted(edges)
+
+
+def test_the_latest_word_holds_however_the_claims_are_handed_over() -> None:
+    graph = Graph().know(event("e1", 1), event("e2", 5), event("e3", 9))
+    for source, value in (("e3", "C"), ("e1", "A"), ("e2", "B")):
+        graph.project(reply(node("Hub", source, facts=[fact("key", value, source)])), source)
+    latest = next(f.id for f in graph.state.facts if f.value == "C")
+    for facts in itertools.permutations(graph.state.facts):
+        standings = settle(claims_of_facts(facts, graph.events))
+        assert {i for i, standing in standings.items() if standing.is_current} == {latest}
 
 
 @given(statements(), EVENT_STATUSES)

@@ -69,6 +69,17 @@ def test_a_repeated_paste_is_shown_once_across_messages_whatever_its_case() -> N
     assert PASTE.upper() in layers.l4
 
 
+def test_eighty_characters_make_a_paste_and_one_less_does_not() -> None:
+    """Section 3: the length is that of the paragraph with its spaces folded."""
+    eighty = "word  " * 15 + "words"
+    assert len(" ".join(eighty.split())) == 80
+    pasted = render_layers([said("user", eighty), said("assistant", eighty)])
+    assert pasted.l3 == f"User: {eighty}\n\nAssistant: {REPEATED_PASTE}"
+    shorter = eighty[:-1]
+    told = render_layers([said("user", shorter), said("assistant", shorter)])
+    assert told.l3 == f"User: {shorter}\n\nAssistant: {shorter}"
+
+
 def test_a_message_of_fillers_disappears_from_l3_and_stays_in_l4() -> None:
     layers = render_layers([said("user", "thanks!"), said("assistant", "Port 80 is open.")])
     assert layers.l3 == "Assistant: Port 80 is open."

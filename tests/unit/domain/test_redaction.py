@@ -242,6 +242,14 @@ def test_other_ways_to_tell_a_secret(text: str, redacted: str) -> None:
     assert redact(text) == redacted
 
 
+@pytest.mark.parametrize("prefix", ["Bearer ", "sk_", "ghp_", "npm_"])
+def test_a_credential_goes_from_its_twelfth_sign_on(prefix: str) -> None:
+    """Section 23."""
+    assert survives("aB3dE5gH7jK9", redact(f"see {prefix}aB3dE5gH7jK9 there")) == []
+    shorter = f"see {prefix}aB3dE5gH7jK there"
+    assert redact(shorter) == shorter
+
+
 def test_case_sec_06_the_values_go_and_the_fact_stays() -> None:
     text = (
         "Remember: the printer admin password is Zx9!fictive-Pw and the token is "

@@ -71,6 +71,11 @@ def test_an_older_statement_that_arrives_late_does_not_replace_a_newer_one() -> 
     assert plan(["evt_a"], new=late).refused == (RefusedLink("evt_a", LinkRefusal.NEWER),)
 
 
+def test_a_correction_of_the_same_message_supersedes() -> None:
+    together = EventState("evt_a", EventStatus.ACTIVE, said_at=NOON)
+    assert plan(["evt_a"], states={"evt_a": together}).supersedes == ("evt_a",)
+
+
 def test_a_conflict_is_linked_both_ways() -> None:
     result = plan([], ["evt_a"])
     assert result.conflict_links == (("evt_new", "evt_a"), ("evt_a", "evt_new"))

@@ -21,6 +21,8 @@ from shared.domain.tool_json import recognised_tool_json, result_summary, tool_c
         ({"ok": False}, "not completed"),
         ([1, 2], "structured result returned"),
         ("x" * 400, "x" * 160),
+        ({"error": "x" * 400}, "failed: " + "x" * 140),
+        ({"summary": "x" * 400}, "x" * 160),
     ],
 )
 def test_a_result_is_told_in_a_few_words(value: object, summary: str) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +35,19 @@ def test_a_weight_falls_with_age_and_rises_with_use_and_criticality(
     safety = event_weight(age, mentions, criticality=Criticality.SAFETY, status=status)
     assert older <= weight <= used
     assert weight <= safety
+
+
+@pytest.mark.parametrize("mentions", [1, 3, 40])
+def test_the_weight_is_the_formula_worked_by_hand(mentions: int) -> None:
+    """Section 21: exp(-t * 0.15 / (1 + 1.5 ln n))."""
+    weight = event_weight(7, mentions, criticality=Criticality.ROUTINE, status=EventStatus.ACTIVE)
+    assert weight == pytest.approx(math.exp(-7 * 0.15 / (1 + 1.5 * math.log(mentions))), rel=1e-12)
+
+
+@pytest.mark.parametrize("criticality", Criticality)
+def test_a_superseded_event_weighs_a_tenth_at_most(criticality: Criticality) -> None:
+    weight = event_weight(0, 9, criticality=criticality, status=EventStatus.SUPERSEDED)
+    assert weight == 0.1
 
 
 def test_case_gate_07_floors_caps_and_impossible_counts() -> None:
