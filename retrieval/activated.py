@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from retrieval.event_cards import EventCard, event_card, temporal_card, weight_now
+from retrieval.event_cards import event_ref, source_time, temporal_card, weight_now
 from retrieval.event_ranking import EventQuery, ranked_events
 from retrieval.graph_cards import node_ref, shown_value
 from retrieval.graph_search import FoundNode, found_nodes
 from retrieval.outgoing import shown_text
 from retrieval.reader import Reader
+from retrieval.reply_budget import reply_tokens
 from shared.domain.activation import (
     EVENT_HITS,
     NODE_HITS,
@@ -23,32 +24,44 @@ from shared.domain.activation import (
     chosen_nodes,
     render_activated,
 )
-from shared.domain.graph_view import EdgeView, FactView
+from shared.domain.graph_view import EdgeView, FactView, NodeView
 from shared.store.blocks import list_blocks
 from shared.store.database import ReadTx
-from shared.store.events import StoredEvent, events_by_id, lasting_events, links_of
+from shared.store.events import StoredEvent, events_by_id, lasting_events
 
 _MAX_FACTS = 12
 
 
 @dataclass(frozen=True, slots=True)
+class ActivatedEvent:
+    """An event of the section, in brief; its words are in the text."""
+
+    event_id: str
+    evidence_ref: str
+    title: str
+    status: str
+    source_time: str
+    thread_id: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class ActivatedNode:
-    """A node of the section, in brief."""
+    """A node of the section, in brief; its facts are in the text."""
 
     node_id: str
     evidence_ref: str
     name: str
     type: str
     status: str
-    current_state: str
 
 
 @dataclass(frozen=True, slots=True)
 class Activated:
-    """Background from other conversations. `text` is the section as a host may insert it, and
-    `tokens` its size, never above the `max_tokens` asked for."""
+    """Background from other conversations. `text` is the section as a host may insert it,
+    `tokens` its size."""
 
-    events: list[EventCard]
+    events: list[ActivatedEvent]
     nodes: list[ActivatedNode]
     text: str
     tokens: int
@@ -64,44 +77,63 @@ def activated_section(
     max_events: int,
     max_nodes: int,
 ) -> Activated:
-    """Choose and render what other conversations know that bears on `query`."""
+    """Choose and render what other conversations know that bears on `query`.
+
+    The JSON of the whole answer, text and lists, stays within `max_tokens`; an empty section
+    is never less than its frame.
+    """
     events = _events(tx, reader, query, thread_id=thread_id, max_events=max_events)
     nodes = _nodes(tx, reader, query, thread_id=thread_id)
     lines = _node_lines(tx, nodes)
     chosen = chosen_nodes(
         [lines[one.view.id] for one in nodes], event_ids=set(events), max_nodes=max_nodes
     )
-    section = render_activated(
-        [_event_line(event) for event in events.values()], chosen, max_tokens=max_tokens
-    )
-    return _answer(tx, reader, section, events=events, nodes=nodes)
+    event_lines = [_event_line(event) for event in events.values()]
+    views = {one.view.id: one.view for one in nodes}
+    budget = max_tokens
+    while True:
+        section = render_activated(event_lines, chosen, max_tokens=budget)
+        answer = _answer(reader, section, events=events, views=views)
+        excess = reply_tokens(answer) - max_tokens
+        if excess <= 0 or not section.text:
+            return answer
+        budget = min(budget, section.tokens) - min(excess, section.tokens)
 
 
 def _answer(
-    tx: ReadTx,
     reader: Reader,
     section: ActivatedSection,
     *,
     events: Mapping[str, StoredEvent],
-    nodes: list[FoundNode],
+    views: Mapping[str, NodeView],
 ) -> Activated:
-    links = links_of(tx, section.event_ids)
-    views = {one.view.id: one.view for one in nodes}
     return Activated(
-        events=[event_card(reader, events[name], links=links) for name in section.event_ids],
-        nodes=[
-            ActivatedNode(
-                node_id=name,
-                evidence_ref=node_ref(name),
-                name=views[name].name,
-                type=views[name].type.value,
-                status=views[name].status.value,
-                current_state=shown_text(views[name].state_text),
-            )
-            for name in section.node_ids
-        ],
+        events=[_event(reader, events[name]) for name in section.event_ids],
+        nodes=[_node(views[name]) for name in section.node_ids],
         text=section.text,
         tokens=section.tokens,
+    )
+
+
+def _event(reader: Reader, event: StoredEvent) -> ActivatedEvent:
+    return ActivatedEvent(
+        event_id=event.event_id,
+        evidence_ref=event_ref(event.event_id),
+        title=shown_text(event.title),
+        status=event.status.value,
+        source_time=source_time(event),
+        thread_id=event.thread_id,
+        weight=round(weight_now(reader, event), 6),
+    )
+
+
+def _node(view: NodeView) -> ActivatedNode:
+    return ActivatedNode(
+        node_id=view.id,
+        evidence_ref=node_ref(view.id),
+        name=view.name,
+        type=view.type.value,
+        status=view.status.value,
     )
 
 

@@ -54,25 +54,27 @@ class UseReply:
     events: list[Reinforced]
 
 
-def record_use(tx: WriteTx, reader: Reader, batch: StoredBatch, *, asked: UseRequest) -> UseReply:
+def record_use(
+    tx: WriteTx, reader: Reader, batch: StoredBatch, *, asked: UseRequest, receipt_id: str
+) -> UseReply:
     """Record a use of a locked batch and reinforce each event behind it once.
 
     Raises Conflict: `receipt_conflict`, `batch_recorded`, `batch_expired`, `not_assessed`,
     `not_adopted` (naming each ref); nothing is recorded then.
     """
     request_hash = _request_hash(batch, asked)
-    known = find_use_receipt(tx, batch.namespace, asked.receipt_id)
+    known = find_use_receipt(tx, batch.namespace, receipt_id)
     if known is not None:
         return _repeated(known, request_hash)
     check_open(batch, reader)
     assessment = latest_assessment(tx, batch.batch_id)
     check = _checked(batch, assessment, asked.evidence_refs)
     events = _events_behind(tx, batch, check.refs)
-    reply = _reinforced(tx, reader, batch, check, events=events, receipt_id=asked.receipt_id)
+    reply = _reinforced(tx, reader, batch, check, events=events, receipt_id=receipt_id)
     receipt = UseReceipt(
         use_receipt_id=reply.use_receipt_id,
         namespace=batch.namespace,
-        receipt_id=asked.receipt_id,
+        receipt_id=receipt_id,
         request_hash=request_hash,
         batch_id=batch.batch_id,
         assessment_id=assessment.assessment_id if assessment else None,

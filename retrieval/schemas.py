@@ -132,5 +132,7 @@ class UseRequest(Request):
     """Which evidence of a batch an answer really used; an empty list records that none was."""
 
     evidence_refs: list[str] = Field(max_length=200)
-    receipt_id: str
+    receipt_id: str | None = Field(
+        default=None, description="Or the Idempotency-Key header; the body's one counts."
+    )
     answer: AnswerRef | None = None

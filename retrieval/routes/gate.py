@@ -8,7 +8,8 @@ from retrieval.assess import AssessmentReply, assess_batch
 from retrieval.receipts import UseReply, record_use
 from retrieval.routes.edge import ReadEdge, UseEdge
 from retrieval.schemas import AssessmentRequest, UseRequest
-from shared.http.dependencies import check_receipt_id
+from shared.errors import InvalidInput
+from shared.http.dependencies import IdempotencyKey, check_receipt_id
 from shared.ids import Prefix, check_id
 
 router = APIRouter(prefix="/v1/batches/{bat}", tags=["gate"])
@@ -23,10 +24,15 @@ def post_assessment(bat: str, asked: AssessmentRequest, edge: ReadEdge) -> Asses
 
 
 @router.post("/use", summary="Record what an answer used")
-def post_use(bat: str, asked: UseRequest, edge: UseEdge) -> UseReply:
+def post_use(bat: str, asked: UseRequest, edge: UseEdge, key: IdempotencyKey) -> UseReply:
     """The only call that reinforces; the same receipt_id gets the first answer again."""
     batch_id = check_id(bat, Prefix.BATCH, "/path/bat")
-    receipt_id = check_receipt_id(asked.receipt_id, "/receipt_id")
-    wanted = asked.model_copy(update={"receipt_id": receipt_id})
+    receipt_id = key
+    if asked.receipt_id is not None:
+        receipt_id = check_receipt_id(asked.receipt_id, "/receipt_id")
+    if receipt_id is None:
+        raise InvalidInput.at(
+            "/receipt_id", "give a receipt_id, or an Idempotency-Key header", "missing"
+        )
     with edge.judging(batch_id) as (tx, reader, batch):
-        return record_use(tx, reader, batch, asked=wanted)
+        return record_use(tx, reader, batch, asked=asked, receipt_id=receipt_id)

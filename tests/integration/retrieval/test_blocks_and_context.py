@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 
 from shared.domain.budget import estimate_tokens
@@ -9,6 +10,8 @@ from shared.domain.events import Criticality
 from shared.domain.graph import NodeType, RecordStatus
 from shared.domain.graph_proposed import Proposal, ProposedNode
 from tests.integration.retrieval.world import NS, World
+
+EMPTY_SECTION = estimate_tokens('{"events":[],"nodes":[],"text":"","tokens":0}')
 
 
 def _levels(world: World, **query: Any) -> list[int]:
@@ -172,12 +175,16 @@ def test_max_tokens_bounds_the_activated_section(world: World) -> None:
     other = world.block("Much about boats.", "Noted.", thread_id="other")
     for index in range(8):
         world.event(other, f"Boat number {index}", "A boat was seen in the harbour. " * 4)
+    shown = []
     for limit in (0, 40, 150, 300, 900):
         body = {"thread_id": "main", "query": "boat", "max_tokens": limit, "max_events": 8}
         activated = world.ask("context", body)["activated"]
-        assert activated["tokens"] == estimate_tokens(activated["text"]) <= limit
+        assert estimate_tokens(orjson.dumps(activated).decode()) <= max(limit, EMPTY_SECTION)
+        assert activated["tokens"] == estimate_tokens(activated["text"])
         assert all(item["event_id"] in activated["text"] for item in activated["events"])
-    assert len(activated["events"]) > 1
+        shown.append(len(activated["events"]))
+    assert shown == sorted(shown)
+    assert (shown[0], shown[-1] > 1) == (0, True)
 
 
 def test_turns_without_a_thread_are_a_conversation_of_their_own(world: World) -> None:

@@ -152,6 +152,17 @@ def test_uses_at_the_same_moment_count_once(garden: tuple[World, str]) -> None:
     assert world.rows("events")[0]["mention_count"] == 3
 
 
+def test_the_idempotency_key_stands_for_a_receipt_id(garden: tuple[World, str]) -> None:
+    world, _ = garden
+    path = f"/v1/batches/{_search(world)['batch_id']}/use"
+    missing = world.post(path, {"evidence_refs": []})
+    assert (missing.status_code, missing.json()["errors"][0]["pointer"]) == (422, "/receipt_id")
+    headers = world.headers | {"Idempotency-Key": "k1"}
+    first = world.post(path, {"evidence_refs": []}, headers=headers).json()
+    again = world.post(path, {"evidence_refs": []}, headers=headers).json()
+    assert (first["receipt_id"], again) == ("k1", first | {"duplicate": True})
+
+
 def test_an_empty_use_writes_a_receipt_and_reinforces_nothing(garden: tuple[World, str]) -> None:
     world, _ = garden
     before = world.rows("events")
