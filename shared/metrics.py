@@ -67,6 +67,12 @@ MODEL_SECONDS = Histogram(
     buckets=_SLOW_S,
     registry=REGISTRY,
 )
+BUDGET_STOPS = Counter(
+    "stratagate_budget_stops",
+    "Budgets that were used up, once a day and budget.",
+    ("scope",),
+    registry=REGISTRY,
+)
 
 
 def render_metrics() -> bytes:

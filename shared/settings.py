@@ -114,6 +114,16 @@ class Settings(BaseSettings):
     model_name: str = Field(default="rules", description="Model asked for at the provider.")
     model_base_url: str | None = Field(
         default=None, description="Base URL of an OpenAI-compatible endpoint, with /v1."
+    token_budget: int | None = Field(
+        default=None,
+        ge=0,
+        description="Tokens that a namespace's model calls may cost a UTC day; empty: no limit.",
+    )
+    tenant_token_budget: int | None = Field(
+        default=None,
+        ge=0,
+        description="The same for all namespaces of a tenant together.",
+    )
     )
     model_api_key: SecretStr | None = Field(default=None, description="Key of that endpoint.")
     model_max_output_tokens: int = Field(

@@ -59,6 +59,9 @@ class Policy:
     block_turn_size: turns of a block, at least 1. block_decay_lambda: at least 0 and finite; above
     0.40 old blocks lose detail faster than recommended. redaction: whether L5 keeps what was sent
     (`keep_source`) or the redacted text (`redact_source`), D27. provider and model: both or none.
+    token_budget: tokens, in and out, that model calls for the namespace may cost a UTC day;
+    tenant_token_budget: the same for all namespaces of the tenant together, set by the tenant's
+    policy or the settings alone.
     """
 
     block_turn_size: int = 12
@@ -71,6 +74,7 @@ class Policy:
     model: str | None = None
     max_output_tokens: int | None = None
     token_budget: int | None = None
+    tenant_token_budget: int | None = None
     stages: Stages = field(default_factory=Stages)
 
 

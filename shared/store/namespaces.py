@@ -49,6 +49,8 @@ def policy_defaults(settings: Settings) -> Policy:
     return Policy(
         block_turn_size=settings.block_turn_size,
         block_decay_lambda=settings.block_decay_lambda,
+        token_budget=settings.token_budget,
+        tenant_token_budget=settings.tenant_token_budget,
     )
 
 

@@ -118,6 +118,8 @@ model_calls = Table(
     # Few rows keep their reply, so that forgetting the old ones stays cheap.
     Index(
         "ix_model_calls_replies",
+    # The spend of a whole tenant in one day.
+    Index("ix_model_calls_day", "tenant_id", "created_at"),
         "tenant_id",
         "namespace",
         "created_at",

@@ -90,6 +90,7 @@ _INDEXES = (
     """
     CREATE INDEX ix_model_calls_replies ON model_calls (tenant_id, namespace, created_at) WHERE
         detail IS NOT NULL
+    "CREATE INDEX ix_model_calls_day ON model_calls (tenant_id, created_at)",
     """,
 )
 
