@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 
 from retrieval.batches import new_batch_id, record_batch
 from retrieval.event_cards import EventCard, event_card, event_ref
@@ -154,8 +154,8 @@ def _shown(words: str, window: Window) -> QueryWindow:
 
 def _until(window: Window) -> str | None:
     """Return where a window ends, exclusive: the last microsecond of a day reads as midnight."""
-    if window.end is None:
+    end = window.end
+    if end is None:
         return None
-    return (
-        window.end + _TICK if window.end.microsecond == _LAST_MICROSECOND else window.end
-    ).isoformat()
+    ends_a_day = end.microsecond == _LAST_MICROSECOND and end.date() < date.max
+    return (end + _TICK if ends_a_day else end).isoformat()

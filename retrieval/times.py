@@ -68,6 +68,9 @@ def asked_at(query_time: str | None, timezone: str | None, now: datetime) -> dat
     """
     if query_time is not None:
         moment = read_instant(query_time, timezone=timezone, pointer="/query_time")
+        if not date.min.year < moment.year < date.max.year:
+            # Another zone could show it beyond the calendar, where nobody asks a question.
+            raise _no_time("/query_time")
         return moment.astimezone(zone_of(timezone)) if timezone else moment
     return now.astimezone(zone_of(timezone)) if timezone else None
 
