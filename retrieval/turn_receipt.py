@@ -6,7 +6,7 @@ Told from rows first and jobs second, since final jobs are pruned while their re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -107,6 +107,7 @@ def read_turn_receipt(tx: ReadTx, reader: Reader, turn_id: str) -> TurnReceipt:
     message_ids = [one.message_id for one in messages_of_turn(tx, turn_id)]
     stored_at = turn.created_at.isoformat()
     is_ready = block is not None and block.status == READY
+    events = _events_stage(tx, reader, block, message_ids, jobs=jobs)
     return TurnReceipt(
         turn_id=turn_id,
         thread_id=turn.thread_id,
@@ -119,8 +120,8 @@ def read_turn_receipt(tx: ReadTx, reader: Reader, turn_id: str) -> TurnReceipt:
             jobs.get(JobKind.SUMMARIZE.value),
             done_at=None if summary is None else summary.created_at,
         ),
-        events=_events_stage(tx, reader, block, message_ids, jobs=jobs),
-        graph=_job_stage(jobs.get(JobKind.PROJECT.value), done_at=None),
+        events=events,
+        graph=_graph_stage(jobs.get(JobKind.PROJECT.value), events, is_ready=is_ready),
         searchable_since=_shown(block.ready_at) if block is not None and is_ready else None,
     )
 
@@ -163,6 +164,18 @@ def _events_stage(
         max_attempts=stage.max_attempts,
         error_code=stage.error_code,
         reason=stage.reason or _why_none(len(own), total, is_ready=ready_at is not None),
+    )
+
+
+def _graph_stage(job: Any, events: EventsStage, *, is_ready: bool) -> JobStage:
+    """A ready block without a projection job had nothing to project, or its job is pruned."""
+    stage = _job_stage(job, done_at=None)
+    if job is not None or not is_ready:
+        return stage
+    if events.block_n:
+        return replace(stage, state=DONE)
+    return replace(
+        stage, state=JobState.SUCCEEDED_EMPTY.value, reason="its block gave no event to project"
     )
 
 

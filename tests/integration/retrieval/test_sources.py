@@ -93,10 +93,27 @@ def test_a_turn_receipt_tells_each_stage(world: World) -> None:
     assert receipt["searchable_since"] is not None
 
 
+def test_a_turn_receipt_shows_a_stage_that_failed(world: World) -> None:
+    turn = world.say("The roof leaks.", "Noted.")["turn_id"]
+    world.seal()
+    (job,) = world.get("/v1/jobs", kind="summarize").json()["items"]
+    assert world.post(f"/v1/jobs/{job['job_id']}/cancel").status_code == 200
+    receipt = world.see(f"turns/{turn}/receipt")
+    told = receipt["summarised"]
+    assert (told["state"], told["job_id"], told["max_attempts"]) == (
+        "cancelled",
+        job["job_id"],
+        3,
+    )
+    assert (receipt["events"]["state"], receipt["searchable_since"]) == ("waiting", None)
+
+
 def test_a_turn_receipt_says_why_a_turn_gave_no_event(world: World) -> None:
     turn = world.say("Hello!", "Hi.")["turn_id"]
     world.make_ready(world.seal())
-    events = world.see(f"turns/{turn}/receipt")["events"]
+    receipt = world.see(f"turns/{turn}/receipt")
+    assert receipt["graph"]["state"] == "succeeded_empty"
+    events = receipt["events"]
     assert (events["n"], events["state"]) == (0, "succeeded")
     assert events["reason"] == "the block holds nothing to extract"
 
