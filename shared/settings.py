@@ -90,6 +90,12 @@ class Settings(BaseSettings):
     in_flight_per_tenant: int = Field(
         default=64, ge=1, description="Rung or running jobs one tenant may have at a time."
     )
+    in_flight_per_queue: int = Field(
+        default=512, ge=1, description="Rung or running jobs one queue may have at a time."
+    )
+    in_flight_backfill: int = Field(
+        default=1, ge=1, description="The same for the queue `backfill`, which live work precedes."
+    )
     snooze_max_wait_s: float = Field(
         default=604_800,
         gt=0,
@@ -98,11 +104,26 @@ class Settings(BaseSettings):
     keep_succeeded_s: int = Field(
         default=604_800, ge=0, description="Age at which succeeded jobs are pruned."
     )
+    keep_failed_s: int = Field(
+        default=2_592_000,
+        ge=0,
+        description="Age at which other ended jobs are pruned, those of unready blocks excepted.",
+    )
     upkeep_interval_s: float = Field(default=5, gt=0, description="Pause between upkeep passes.")
 
     # Domain defaults (a namespace's policy overrides them)
     block_turn_size: int = Field(default=12, ge=1, description="Turns of a block.")
     block_decay_lambda: float = Field(default=0.30, ge=0, description="λ of block decay.")
+    token_budget: int | None = Field(
+        default=None,
+        ge=0,
+        description="Tokens that a namespace's model calls may cost a UTC day; empty: no limit.",
+    )
+    tenant_token_budget: int | None = Field(
+        default=None,
+        ge=0,
+        description="The same for all namespaces of a tenant together.",
+    )
     batch_ttl_s: int = Field(
         default=86_400, gt=0, description="Life of a retrieval batch before it expires."
     )
@@ -114,23 +135,37 @@ class Settings(BaseSettings):
     model_name: str = Field(default="rules", description="Model asked for at the provider.")
     model_base_url: str | None = Field(
         default=None, description="Base URL of an OpenAI-compatible endpoint, with /v1."
-    token_budget: int | None = Field(
-        default=None,
-        ge=0,
-        description="Tokens that a namespace's model calls may cost a UTC day; empty: no limit.",
-    )
-    tenant_token_budget: int | None = Field(
-        default=None,
-        ge=0,
-        description="The same for all namespaces of a tenant together.",
-    )
     )
     model_api_key: SecretStr | None = Field(default=None, description="Key of that endpoint.")
+    model_for_summarize: str | None = Field(
+        default=None, description="Model for summaries, if not the general one."
+    )
+    model_for_extract: str | None = Field(
+        default=None, description="Model for events, if not the general one."
+    )
+    model_for_project: str | None = Field(
+        default=None, description="Model for the graph, if not the general one."
+    )
     model_max_output_tokens: int = Field(
-        default=4_096, ge=256, description="Output cap of one model call."
+        default=4_096, ge=256, description="Output cap of one model call, of whatever step."
+    )
+    max_output_for_summarize: int = Field(
+        default=2_048, ge=256, description="Output cap of a summary's call; doubles when cut off."
+    )
+    max_output_for_extract: int = Field(
+        default=4_096, ge=256, description="Output cap of an event call; doubles when cut off."
+    )
+    max_output_for_project: int = Field(
+        default=4_096, ge=256, description="Output cap of a graph call; doubles when cut off."
     )
     model_input_tokens: int = Field(
         default=24_000, ge=1_000, description="Input budget of one model call; longer is split."
+    )
+    model_breaker_failures: int = Field(
+        default=5, ge=1, description="Failures in a row after which calls to an endpoint pause."
+    )
+    model_breaker_pause_s: float = Field(
+        default=30, gt=0, description="That pause; then one call is let through to see."
     )
     scripted_file: str | None = Field(
         default=None, description="JSON file of replies and faults for the scripted model."

@@ -20,6 +20,7 @@ InputT = TypeVar("InputT")
 DraftT = TypeVar("DraftT")
 
 MAX_HALVINGS: Final = 4
+INPUT_TOO_LONG: Final = "input_too_long"
 SOURCE_ERASED: Final = Cancel("source_erased")
 
 
@@ -50,28 +51,46 @@ class Step(Generic[InputT, DraftT]):
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """How much one model call may read and write, in tokens, and for how long, in seconds."""
+    """How much one model call may read and write, in tokens, and for how long, in seconds.
+
+    `halvings` says how often the input is halved, `cuts` how many replies were cut off before.
+    """
 
     input_tokens: int
     output_tokens: int
     deadline_s: float
     halvings: int = 0
+    cuts: int = 0
 
 
 def call_limits(job: Job, context: StepContext) -> CallLimits:
     """Return the limits of this attempt: tighter in, wider out after a reply was cut off.
 
-    A cap that the policy sets stays as it is; then only the input is split.
+    A cap that the policy sets stays as it is; then only the input is split. Where the input was
+    too long for the model, more output would make it worse, so only the input is split then.
     """
-    settings, capped = context.settings, context.policy.max_output_tokens
-    halvings = min(MAX_HALVINGS, sum(_is_truncation(error) for error in job.errors))
-    output = capped or settings.model_max_output_tokens << halvings
+    settings = context.settings
+    truncations = [error for error in job.errors if _is_truncation(error)]
+    cuts = sum(error.get("code") != INPUT_TOO_LONG for error in truncations)
+    widened = output_cap(job.kind, settings) << min(MAX_HALVINGS, cuts)
     return CallLimits(
         input_tokens=settings.model_input_tokens,
-        output_tokens=output,
+        output_tokens=context.policy.max_output_tokens or widened,
         deadline_s=settings.model_deadline_s,
-        halvings=halvings,
+        halvings=min(MAX_HALVINGS, len(truncations)),
+        cuts=cuts,
     )
+
+
+def output_cap(kind: JobKind, settings: Settings) -> int:
+    """Return the output cap of a first call, in tokens: the step's own, below the general one."""
+    own = {
+        JobKind.SUMMARIZE: settings.max_output_for_summarize,
+        JobKind.EXTRACT: settings.max_output_for_extract,
+        JobKind.PROJECT: settings.max_output_for_project,
+    }
+    general = settings.model_max_output_tokens
+    return min(general, own.get(kind, general))
 
 
 def part_budget(limits: CallLimits, total_tokens: int) -> int:

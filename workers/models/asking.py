@@ -11,14 +11,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Generic, TypeVar
 
-from shared.domain.jobs import FailureClass
+from shared.domain.jobs import MAX_CALLS_A_PART, FailureClass
 from shared.domain.json_text import compact_json
 from shared.domain.model_json import MalformedReply, TruncatedReply, UnreadableReply, read_object
+from workers.models.per_step import model_for
 from workers.models.port import Model, ModelError, ModelReply, ModelTask, Prompt, Usage
 
-MAX_CALLS_A_PART: Final = 6
-"""Calls of one job and part over all its attempts (D36): three attempts, each with one repair."""
-
+OUTPUT_TRUNCATED: Final = "output_truncated"
 CALLS_AN_ATTEMPT: Final = 2
 _SHOWN_REPLY: Final = 8_000
 _SHOWN_PROBLEMS: Final = 12
@@ -84,8 +83,10 @@ class Asker:
     ) -> T:
         """Return the checked value of the reply to `task`.
 
-        Raises ModelError, TruncatedReply, or MalformedReply when the repair failed as well.
+        Raises ModelError (class truncated, `output_truncated`, for a reply that was cut off), or
+        MalformedReply when the repair failed as well.
         """
+        self.model = model_for(self.model, task.kind)
         if self.attempt * CALLS_AN_ATTEMPT > MAX_CALLS_A_PART:
             raise ModelError(
                 FailureClass.PERMANENT,
@@ -127,9 +128,11 @@ class Asker:
     ) -> Checked[T]:
         try:
             checked = check(_read(reply, required_keys))
-        except TruncatedReply:
+        except TruncatedReply as error:
             self._settle("truncated")
-            raise
+            raise ModelError(
+                FailureClass.TRUNCATED, OUTPUT_TRUNCATED, error.detail, usage=reply.usage
+            ) from error
         except MalformedReply:
             self._settle("malformed")
             raise
@@ -148,7 +151,8 @@ class Asker:
         try:
             reply = self.model.complete(bounded)
         except ModelError as error:
-            self._note(task, began, outcome=error.code, usage=error.usage)
+            if error.is_sent:
+                self._note(task, began, outcome=error.code, usage=error.usage)
             raise
         self._note(task, began, outcome="replied", usage=reply.usage, reply=reply)
         return reply

@@ -10,9 +10,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from shared.domain.jobs import FailureClass
 from workers.models.port import ModelError
+
+BREAKER_OPEN: Final = "breaker_open"
 
 
 @dataclass(slots=True)
@@ -27,32 +30,44 @@ class Breaker:
     monotonic: Callable[[], float] = time.monotonic
     _failures: int = 0
     _closed_until: float = 0.0
+    _is_probing: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(self) -> None:
-        """Let a call pass, or raise ModelError (`circuit_open`) saying how long to wait."""
+        """Let a call pass, or raise ModelError (`breaker_open`) saying how long to wait.
+
+        Who is let through tells how it went: `succeeded`, `failed` or `released`.
+        """
         with self._lock:
             if self._failures < self.limit:
                 return
             left = self._closed_until - self.monotonic()
-            if left <= 0:
-                self._closed_until = self.monotonic() + self.pause_s
+            if left <= 0 and not self._is_probing:
+                self._is_probing = True
                 return
         raise ModelError(
             FailureClass.TRANSIENT,
-            "circuit_open",
+            BREAKER_OPEN,
             "the provider failed several times in a row; its calls pause",
-            retry_after_s=max(1.0, left),
+            retry_after_s=left if left > 0 else self.pause_s,
+            is_sent=False,
         )
 
     def succeeded(self) -> None:
-        """Note a reply, of whatever worth: the provider is there."""
+        """Note an answer, of whatever worth: the provider is there."""
         with self._lock:
             self._failures = 0
+            self._is_probing = False
 
     def failed(self) -> None:
         """Note a transient failure."""
         with self._lock:
             self._failures += 1
+            self._is_probing = False
             if self._failures >= self.limit:
                 self._closed_until = self.monotonic() + self.pause_s
+
+    def released(self) -> None:
+        """Note that a call ended without telling anything about the provider."""
+        with self._lock:
+            self._is_probing = False

@@ -1,6 +1,7 @@
 """The typed material of each model task, redacted and bounded, as the steps load it.
 
 Everything here is data for a model to read; ids are there so that a reply can cite them.
+`cuts` counts the earlier replies of the same job that were cut off at the output limit.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ class SummarizeInput:
     part: int = 1
     parts: int = 1
     language: str | None = None
+    cuts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class ExtractInput:
     part: int = 1
     parts: int = 1
     language: str | None = None
+    cuts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +130,4 @@ class ProjectInput:
     part: int = 1
     parts: int = 1
     language: str | None = None
+    cuts: int = 0

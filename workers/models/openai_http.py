@@ -7,234 +7,142 @@ reply is logged.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, cast
+from dataclasses import dataclass, field
+from typing import Final
 
 import httpx
-import orjson
 from pydantic import SecretStr
 
+from shared.clock import Clock, SystemClock
 from shared.domain.jobs import FailureClass
 from shared.settings import Settings
-from workers.models.breaker import Breaker
-from workers.models.http_errors import complaint_of, error_of
-from workers.models.port import ModelError, ModelReply, ModelTask, Usage
+from workers.models.dialect import Dialect, request_of
+from workers.models.endpoints import ENDPOINTS, Endpoint
+from workers.models.envelope import is_error, reply_of
+from workers.models.exchange import Answer, post_json
+from workers.models.http_errors import complaint_of, error_of, is_limit
+from workers.models.port import ModelError, ModelReply, ModelTask
 from workers.models.total_deadline import Watchdog, total_deadline
 
-_MAX_REPLY_BYTES: Final = 8_388_608
-_MAX_TRIES: Final = 6
-
-Format = Literal["json_schema", "json_object", "plain"]
-_SIMPLER: Final[Mapping[Format, Format]] = {"json_schema": "json_object", "json_object": "plain"}
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """What an endpoint understands; begins with everything and loses what it complains about."""
-
-    reply_format: Format = "json_schema"
-    cap_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    is_quiet: bool = True
-    """Whether it can be told not to reason at length before it answers."""
-
-    def without(self, complaint: str) -> Dialect | None:
-        """Return the next simpler dialect after a 400 with these words; None at the end."""
-        if self.is_quiet and "reasoning" in complaint:
-            return replace(self, is_quiet=False)
-        if self.cap_field == "max_tokens" and "max_completion_tokens" in complaint:
-            return replace(self, cap_field="max_completion_tokens")
-        if self.is_quiet and "response_format" not in complaint and "schema" not in complaint:
-            return replace(self, is_quiet=False)
-        simpler = _SIMPLER.get(self.reply_format)
-        return replace(self, reply_format=simpler) if simpler else None
-
-
-@dataclass(slots=True)
-class _Endpoint:
-    """What this process has learnt about one base URL and model."""
-
-    dialect: Dialect = field(default_factory=Dialect)
-    breaker: Breaker = field(default_factory=Breaker)
-
-
-_ENDPOINTS: dict[tuple[str, str], _Endpoint] = {}
-_ENDPOINTS_LOCK = threading.Lock()
+_MAX_TRIES: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAIModel:
     """A model behind `base_url` (which ends in /v1, by convention).
 
-    `transport` replaces the network in tests.
+    The circuit opens for `breaker_pause_s` after `breaker_failures` failures in a row of any
+    model there. `transport` replaces the network in tests.
     """
 
-    base_url: str
+    base_url: str = field(repr=False)
     name: str
     api_key: SecretStr | None = None
-    transport: httpx.BaseTransport | None = None
+    transport: httpx.BaseTransport | None = field(default=None, repr=False)
+    clock: Clock = field(default_factory=SystemClock, repr=False)
+    breaker_failures: int = 5
+    breaker_pause_s: float = 30.0
     provider: str = "openai"
 
     @classmethod
     def from_settings(cls, settings: Settings, *, name: str) -> OpenAIModel:
-        """Return the endpoint that the settings name. Raises ModelError when they name none."""
-        if not settings.model_base_url:
-            raise ModelError(
-                FailureClass.PERMANENT,
-                "model_not_configured",
-                "set STRATAGATE_MODEL_BASE_URL to an OpenAI-compatible endpoint",
-            )
-        return cls(settings.model_base_url.rstrip("/"), name, settings.model_api_key)
+        """Return the endpoint that the settings name.
+
+        Raises ModelError (permanent, `model_not_configured`) when they name none or no usable
+        one, without repeating the address or the key.
+        """
+        return cls(
+            _checked_url(settings.model_base_url),
+            name,
+            _checked_key(settings.model_api_key),
+            breaker_failures=settings.model_breaker_failures,
+            breaker_pause_s=settings.model_breaker_pause_s,
+        )
 
     def complete(self, task: ModelTask[object]) -> ModelReply:
         """Answer one task within its deadline. Raises ModelError."""
-        endpoint = self._endpoint()
-        endpoint.breaker.check()
+        endpoint = ENDPOINTS.of(
+            self.base_url, self.name, limit=self.breaker_failures, pause_s=self.breaker_pause_s
+        )
+        endpoint.check()
         try:
             reply = self._converse(task, endpoint)
         except ModelError as error:
-            # A limit is the provider's answer, not its absence.
-            if error.failure_class is FailureClass.TRANSIENT and error.retry_after_s is None:
-                endpoint.breaker.failed()
+            _learn(endpoint, error)
+            raise
+        except BaseException:
+            endpoint.breaker.released()
             raise
         endpoint.breaker.succeeded()
         return reply
 
-    def _converse(self, task: ModelTask[object], endpoint: _Endpoint) -> ModelReply:
+    def _converse(self, task: ModelTask[object], endpoint: Endpoint) -> ModelReply:
         """Send the task, in simpler dialects while the endpoint refuses the request's form."""
         dialect = endpoint.dialect
         with total_deadline(task.deadline_s) as watchdog:
             for _ in range(_MAX_TRIES):
-                status, headers, body = self._post(_request(task, self.name, dialect), watchdog)
-                if status == httpx.codes.OK:
+                answer = self._post(task, dialect, watchdog)
+                if answer.status == httpx.codes.OK and not is_error(answer.body):
                     endpoint.dialect = dialect
-                    return _reply(body, self.name)
-                error = error_of(status, headers, body)
-                simpler = dialect.without(complaint_of(body)) if status in (400, 422) else None
-                if error.failure_class is not FailureClass.PERMANENT or simpler is None:
+                    return reply_of(answer.body, asked=self.name)
+                error = error_of(answer.status, answer.headers, answer.body, now=self.clock.now())
+                simpler = _simpler(dialect, answer, error)
+                if simpler is None:
                     raise error
-                dialect = simpler
+                dialect, is_certain = simpler
+                if is_certain:
+                    endpoint.dialect = dialect
         raise ModelError(FailureClass.PERMANENT, "no_dialect", "no form of request is understood")
 
-    def _post(
-        self, request: Mapping[str, Any], watchdog: Watchdog
-    ) -> tuple[int, Mapping[str, str], Mapping[str, Any]]:
-        headers = {"content-type": "application/json"}
-        if self.api_key is not None:
-            headers["authorization"] = f"Bearer {self.api_key.get_secret_value()}"
-        timeout = httpx.Timeout(watchdog.seconds, connect=min(10.0, watchdog.seconds))
-        try:
-            # A connection a call: cutting a shared one would hurt another call.
-            with (
-                httpx.Client(transport=self.transport, timeout=timeout, trust_env=False) as client,
-                client.stream(
-                    "POST",
-                    f"{self.base_url}/chat/completions",
-                    content=orjson.dumps(request),
-                    headers=headers,
-                    extensions={"trace": watchdog.trace},
-                ) as response,
-            ):
-                raw = _bounded(response, watchdog)
-        except (httpx.HTTPError, OSError) as error:
-            if watchdog.is_over:
-                raise _over() from error
-            raise ModelError(FailureClass.TRANSIENT, "connection", type(error).__name__) from error
-        return response.status_code, response.headers, _object(raw, response.status_code)
-
-    def _endpoint(self) -> _Endpoint:
-        with _ENDPOINTS_LOCK:
-            return _ENDPOINTS.setdefault((self.base_url, self.name), _Endpoint())
+    def _post(self, task: ModelTask[object], dialect: Dialect, watchdog: Watchdog) -> Answer:
+        return post_json(
+            f"{self.base_url}/chat/completions",
+            request_of(task, self.name, dialect),
+            watchdog,
+            api_key=self.api_key,
+            transport=self.transport,
+        )
 
 
-def _bounded(response: httpx.Response, watchdog: Watchdog) -> bytes:
-    chunks: list[bytes] = []
-    size = 0
-    for chunk in response.iter_bytes():
-        if watchdog.is_over:
-            raise _over()
-        size += len(chunk)
-        if size > _MAX_REPLY_BYTES:
-            raise ModelError(FailureClass.TRANSIENT, "reply_too_large", f"over {size} bytes")
-        chunks.append(chunk)
-    if watchdog.is_over:
-        raise _over()
-    return b"".join(chunks)
+def _simpler(dialect: Dialect, answer: Answer, error: ModelError) -> tuple[Dialect, bool] | None:
+    if answer.status not in (400, 422) or error.failure_class is not FailureClass.PERMANENT:
+        return None
+    return dialect.without(complaint_of(answer.body))
 
 
-def _over() -> ModelError:
-    return ModelError(FailureClass.TRANSIENT, "deadline", "no whole reply before the deadline")
+def _learn(endpoint: Endpoint, error: ModelError) -> None:
+    """Tell the provider's absence from its answers: a limit or a refusal is one."""
+    is_away = error.failure_class is FailureClass.TRANSIENT and error.retry_after_s is None
+    if is_away:
+        endpoint.breaker.failed()
+        return
+    endpoint.breaker.succeeded()
+    if is_limit(error) and error.retry_after_s is not None:
+        endpoint.pause(error.code, error.retry_after_s)
 
 
-def _object(raw: bytes, status: int) -> Mapping[str, Any]:
+def _checked_url(value: str | None) -> str:
+    if not value:
+        raise _not_configured("set STRATAGATE_MODEL_BASE_URL to an OpenAI-compatible endpoint")
     try:
-        value = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        if status != httpx.codes.OK:
-            return {}
-        raise ModelError(
-            FailureClass.TRANSIENT, "not_json", "the endpoint's envelope is no JSON"
-        ) from error
-    return value if isinstance(value, dict) else {}
+        url = httpx.URL(value.strip())
+    except httpx.InvalidURL:
+        raise _not_configured("STRATAGATE_MODEL_BASE_URL is no address") from None
+    if url.scheme not in ("http", "https") or not url.host:
+        raise _not_configured("STRATAGATE_MODEL_BASE_URL must begin with http:// or https://")
+    if url.userinfo or url.query:
+        raise _not_configured("put the secret of STRATAGATE_MODEL_BASE_URL into _MODEL_API_KEY")
+    return str(url).rstrip("/")
 
 
-def _request(task: ModelTask[object], model: str, dialect: Dialect) -> dict[str, Any]:
-    schema = task.reply_type.model_json_schema(by_alias=True)
-    system = task.prompt.system
-    if dialect.reply_format != "json_schema":
-        system += (
-            "\nThe JSON object must follow this JSON schema:\n" + orjson.dumps(schema).decode()
-        )
-    request: dict[str, Any] = {
-        "model": model,
-        "messages": [
-            {"role": "system", "content": system},
-            {"role": "user", "content": task.prompt.user},
-        ],
-        dialect.cap_field: task.max_output_tokens,
-    }
-    if dialect.is_quiet:
-        request["reasoning_effort"] = "none"
-    if dialect.reply_format == "json_schema":
-        named = {"name": task.kind.value, "strict": True, "schema": schema}
-        request["response_format"] = {"type": "json_schema", "json_schema": named}
-    elif dialect.reply_format == "json_object":
-        request["response_format"] = {"type": "json_object"}
-    return request
+def _checked_key(key: SecretStr | None) -> SecretStr | None:
+    text = key.get_secret_value().strip() if key else ""
+    if not text:
+        return None
+    if not (text.isascii() and text.isprintable()):
+        raise _not_configured("STRATAGATE_MODEL_API_KEY holds characters that no header may hold")
+    return SecretStr(text)
 
 
-def _reply(body: Mapping[str, Any], asked: str) -> ModelReply:
-    usage = _usage(body.get("usage"))
-    choices = body.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else {}
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(message, dict):
-        raise ModelError(
-            FailureClass.TRANSIENT, "no_choice", "the reply has no choice", usage=usage
-        )
-    finish = choice.get("finish_reason")
-    if message.get("refusal") or finish == "content_filter":
-        raise ModelError(
-            FailureClass.REFUSED, "refused", "the model refused the material", usage=usage
-        )
-    text = message.get("content") or message.get("reasoning_content") or ""
-    return ModelReply(
-        content=text if isinstance(text, str) else _joined(text),
-        model=str(body.get("model") or asked),
-        usage=usage,
-        finish_reason=finish if isinstance(finish, str) else None,
-    )
-
-
-def _joined(parts: object) -> str:
-    """Join content that came as a list of typed parts."""
-    texts = [part.get("text", "") for part in cast("list[Any]", parts) if isinstance(part, dict)]
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def _usage(value: object) -> Usage:
-    counts = value if isinstance(value, dict) else {}
-    spent = [counts.get(key) for key in ("prompt_tokens", "completion_tokens")]
-    told = [int(count) if isinstance(count, int | float) and count > 0 else 0 for count in spent]
-    return Usage(*told)
+def _not_configured(detail: str) -> ModelError:
+    return ModelError(FailureClass.PERMANENT, "model_not_configured", detail)

@@ -77,6 +77,7 @@ class ModelError(Exception):
 
     `failure_class` decides what the next attempt does; `code` is stable; `detail` holds no
     secret and no user text. With `retry_after_s` the job waits that long and keeps its attempt.
+    Where `is_sent` is false no request was made, so there is no call to count.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class ModelError(Exception):
         *,
         retry_after_s: float | None = None,
         usage: Usage | None = None,
+        is_sent: bool = True,
     ) -> None:
         super().__init__(detail)
         self.failure_class = failure_class
@@ -94,6 +96,7 @@ class ModelError(Exception):
         self.detail = detail
         self.retry_after_s = retry_after_s
         self.usage = usage or Usage()
+        self.is_sent = is_sent
 
 
 class Model(Protocol):

@@ -12,10 +12,9 @@ from workers.prompts.rendering import (
     REPLY_RULE,
     ReplyModel,
     data_section,
-    language_rule,
     message_view,
     moment,
-    part_rule,
+    rules_of,
     time_view,
 )
 
@@ -143,8 +142,7 @@ def render(material: ExtractInput) -> Prompt:
             for item in material.timeline
         ],
     }
-    rules = [language_rule(material.language), part_rule(material.part, material.parts)]
-    user = "\n".join([*(rule for rule in rules if rule), data_section(payload)])
+    user = "\n".join([*rules_of(material), data_section(payload)])
     return Prompt(version=VERSION, system=_SYSTEM, user=user)
 
 

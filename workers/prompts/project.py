@@ -12,8 +12,7 @@ from workers.prompts.rendering import (
     REPLY_RULE,
     ReplyModel,
     data_section,
-    language_rule,
-    part_rule,
+    rules_of,
     time_view,
 )
 
@@ -129,8 +128,7 @@ def render(material: ProjectInput) -> Prompt:
             ],
         },
     }
-    rules = [language_rule(material.language), part_rule(material.part, material.parts)]
-    user = "\n".join([*(rule for rule in rules if rule), data_section(payload)])
+    user = "\n".join([*rules_of(material), data_section(payload)])
     return Prompt(version=VERSION, system=_SYSTEM, user=user)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
@@ -26,6 +26,26 @@ DATA_RULE = (
 REPLY_RULE = (
     "Reply with one JSON object of the required shape and nothing else: no prose, no code fence."
 )
+
+
+class Bounds(Protocol):
+    """What every material says about its own request."""
+
+    @property
+    def language(self) -> str | None:
+        """Language of the reply where the policy fixes one."""
+
+    @property
+    def part(self) -> int:
+        """Number of this part, from 1."""
+
+    @property
+    def parts(self) -> int:
+        """How many parts the material has."""
+
+    @property
+    def cuts(self) -> int:
+        """How many earlier replies were cut off."""
 
 
 class ReplyModel(BaseModel):
@@ -90,3 +110,25 @@ def part_rule(part: int, parts: int) -> str:
     if parts == 1:
         return ""
     return f"The material was too long for one call: this is part {part} of {parts}."
+
+
+def brevity_rule(cuts: int) -> str:
+    """Return the sentence that asks for a shorter reply once some were cut off, or nothing.
+
+    It counts them, so that no two attempts send the same request even where nothing else can
+    change.
+    """
+    if not cuts:
+        return ""
+    told = "An earlier reply was" if cuts == 1 else f"{cuts} earlier replies were"
+    return f"{told} cut off at the output limit: keep this one short, and leave out minor items."
+
+
+def rules_of(material: Bounds) -> list[str]:
+    """Return the sentences that stand before the data: language, part and brevity."""
+    rules = (
+        language_rule(material.language),
+        part_rule(material.part, material.parts),
+        brevity_rule(material.cuts),
+    )
+    return [rule for rule in rules if rule]

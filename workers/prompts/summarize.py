@@ -11,9 +11,8 @@ from workers.prompts.rendering import (
     REPLY_RULE,
     ReplyModel,
     data_section,
-    language_rule,
     message_view,
-    part_rule,
+    rules_of,
 )
 
 VERSION: Final = "summarize/1"
@@ -58,7 +57,6 @@ title or the summary empty, and never write filler in their place.
 
 def render(material: SummarizeInput) -> Prompt:
     """Return the prompt for one part of a block."""
-    rules = [language_rule(material.language), part_rule(material.part, material.parts)]
     payload = {"messages": [message_view(message) for message in material.messages]}
-    user = "\n".join([*(rule for rule in rules if rule), data_section(payload)])
+    user = "\n".join([*rules_of(material), data_section(payload)])
     return Prompt(version=VERSION, system=_SYSTEM, user=user)

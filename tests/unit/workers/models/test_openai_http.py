@@ -13,8 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from shared.domain.jobs import FailureClass
-from workers.models import openai_http
-from workers.models.http_errors import retry_after_s
+from workers.models.endpoints import ENDPOINTS
 from workers.models.openai_http import OpenAIModel
 from workers.models.port import ModelError, ModelTask, Prompt, TaskKind, Usage
 from workers.prompts.summarize import SummarizeReply
@@ -23,8 +22,8 @@ Handler = Callable[[httpx.Request], httpx.Response]
 
 
 @pytest.fixture(autouse=True)
-def _fresh_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openai_http, "_ENDPOINTS", {})
+def _fresh_endpoints() -> None:
+    ENDPOINTS.forget()
 
 
 def _task(deadline_s: float = 5.0) -> ModelTask[object]:
@@ -139,29 +138,12 @@ def test_a_rate_limit_waits_as_its_header_asks_and_a_quota_longer() -> None:
     with pytest.raises(ModelError) as raised:
         limited.complete(_task())
     assert (raised.value.code, raised.value.retry_after_s) == ("http_429", 7.0)
+    ENDPOINTS.forget()
     spent = _model(lambda _r: httpx.Response(429, json={"error": {"code": "insufficient_quota"}}))
     with pytest.raises(ModelError) as raised:
         spent.complete(_task())
     assert raised.value.code == "quota"
     assert raised.value.retry_after_s == 900.0
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "3"}, 3.0),
-        ({"retry-after-ms": "250"}, 0.25),
-        ({"x-ratelimit-reset-requests": "6m0s"}, 360.0),
-        ({"x-ratelimit-reset-tokens": "20ms"}, 0.1),
-        ({"retry-after": "999999999"}, 21_600.0),
-        ({"retry-after": "soon"}, None),
-        ({}, None),
-    ],
-)
-def test_waits_are_read_from_what_providers_send(
-    headers: dict[str, str], seconds: float | None
-) -> None:
-    assert retry_after_s(headers) == seconds
 
 
 def test_a_refusal_is_told_apart_and_still_costs() -> None:
@@ -199,7 +181,7 @@ def test_an_outage_opens_the_circuit_after_five_failures() -> None:
         with pytest.raises(ModelError) as raised:
             model.complete(_task())
         codes.append(raised.value.code)
-    assert codes == ["connection"] * 5 + ["circuit_open"] * 2
+    assert codes == ["connection"] * 5 + ["breaker_open"] * 2
     assert len(calls) == 5
 
 

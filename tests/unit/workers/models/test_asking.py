@@ -7,8 +7,9 @@ import pytest
 from pydantic import BaseModel
 
 from shared.domain.jobs import FailureClass
-from shared.domain.model_json import MalformedReply, TruncatedReply
+from shared.domain.model_json import MalformedReply
 from workers.models.asking import Asker, Checked, ModelCall
+from workers.models.per_step import PerStep
 from workers.models.port import ModelError, ModelReply, ModelTask, Prompt, TaskKind, Usage
 from workers.models.scripted import ScriptedModel
 
@@ -95,8 +96,10 @@ def test_a_previous_reply_cannot_close_its_section_in_the_repair() -> None:
 
 def test_a_cut_off_reply_is_never_asked_for_again() -> None:
     desk = Desk(ModelReply('{"good": 3, "more": "te', "m", Usage(1, 1), "length"))
-    with pytest.raises(TruncatedReply):
+    with pytest.raises(ModelError) as raised:
         desk.ask()
+    assert raised.value.failure_class is FailureClass.TRUNCATED
+    assert raised.value.code == "output_truncated"
     assert len(desk.model.tasks) == 1
     assert desk.outcomes == ["truncated"]
 
@@ -121,6 +124,26 @@ def test_an_error_of_the_model_passes_and_is_counted() -> None:
     with pytest.raises(ModelError):
         desk.ask()
     assert [(call.outcome, call.usage) for call in desk.noted] == [("http_503", Usage(7, 0))]
+
+
+def test_a_call_that_was_never_sent_is_not_counted() -> None:
+    paused = ModelError(
+        FailureClass.TRANSIENT, "breaker_open", "away", retry_after_s=3.0, is_sent=False
+    )
+    desk = Desk(paused)
+    with pytest.raises(ModelError):
+        desk.ask()
+    assert (desk.noted, desk.asker.calls) == ([], [])
+
+
+def test_a_step_asks_the_model_that_is_named_for_it() -> None:
+    desk = Desk('{"good": 3}')
+    other = ScriptedModel(
+        name="own", behaviours={"summarize": lambda _t: ModelReply({"good": 4}, "own")}
+    )
+    desk.asker.model = PerStep(desk.model, {TaskKind.SUMMARIZE: other})
+    assert desk.ask() == 4
+    assert desk.asker.model.name == "own"
 
 
 def test_an_attempt_that_would_pass_six_calls_is_refused() -> None:

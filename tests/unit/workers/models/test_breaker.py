@@ -28,7 +28,7 @@ def test_after_several_failures_calls_wait_and_keep_their_attempts() -> None:
     time.now += 10
     with pytest.raises(ModelError) as raised:
         breaker.check()
-    assert (raised.value.code, raised.value.retry_after_s) == ("circuit_open", 20.0)
+    assert (raised.value.code, raised.value.retry_after_s) == ("breaker_open", 20.0)
 
 
 def test_after_the_pause_one_call_is_let_through_to_see() -> None:
@@ -38,6 +38,27 @@ def test_after_the_pause_one_call_is_let_through_to_see() -> None:
     breaker.check()
     with pytest.raises(ModelError):
         breaker.check()
+
+
+def test_a_probe_that_tells_nothing_lets_another_one_through() -> None:
+    time = Time()
+    breaker = _broken(time)
+    time.now += 31
+    breaker.check()
+    breaker.released()
+    breaker.check()
+
+
+def test_a_failed_probe_opens_the_circuit_anew() -> None:
+    time = Time()
+    breaker = _broken(time)
+    time.now += 31
+    breaker.check()
+    breaker.failed()
+    time.now += 29
+    with pytest.raises(ModelError) as raised:
+        breaker.check()
+    assert (raised.value.retry_after_s, raised.value.is_sent) == (1.0, False)
 
 
 def test_one_success_closes_the_circuit() -> None:
