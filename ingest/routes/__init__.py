@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter
 
-from ingest.routes import jobs, keys, namespaces, turns
+from ingest.routes import audit_log, jobs, keys, namespaces, turns, usage
 
 router = APIRouter()
-for part in (turns, namespaces, jobs, keys):
+for part in (turns, namespaces, jobs, keys, usage, audit_log):
     router.include_router(part.router)
 
 __all__ = ["router"]

@@ -83,5 +83,15 @@ def _use_edge(
     return Edge(caller, database, clock, settings)
 
 
+def _admin_edge(
+    caller: Annotated[Caller, Depends(caller(Permission.ADMIN))],
+    database: DatabaseOf,
+    clock: ClockOf,
+    settings: SettingsOf,
+) -> Edge:
+    return Edge(caller, database, clock, settings)
+
+
 ReadEdge = Annotated[Edge, Depends(_read_edge)]
 UseEdge = Annotated[Edge, Depends(_use_edge)]
+AdminEdge = Annotated[Edge, Depends(_admin_edge)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -60,12 +60,15 @@ def list_entries(
     action: str | None = None,
     before: str | None = None,
     limit: int = 50,
+    only: Collection[str] | None = None,
 ) -> list[StoredAudit]:
-    """Return entries, newest first, older than the id `before`."""
+    """Return entries, newest first, older than the id `before`; `only` those of namespaces."""
     statement = select(audit_log).where(audit_log.c.tenant_id == tx.tenant_id)
     for column, value in (("namespace", namespace), ("subject", subject), ("action", action)):
         if value is not None:
             statement = statement.where(audit_log.c[column] == value)
+    if only is not None:
+        statement = statement.where(audit_log.c.namespace.in_(only))
     if before is not None:
         statement = statement.where(audit_log.c.audit_id < before)
     rows = tx.connection.execute(statement.order_by(audit_log.c.audit_id.desc()).limit(limit))

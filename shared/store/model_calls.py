@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import RowMapping, func, insert, null, select, update
+from sqlalchemy import RowMapping, func, insert, literal, not_, null, select, tuple_, update
 
 from shared.store.database import ReadTx, WriteTx
 from shared.store.tables import model_calls
@@ -37,6 +37,16 @@ class NewCall:
     output_tokens: int
     duration_ms: int
     reply: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyKey:
+    """Where a reply stands in the list of its namespace."""
+
+    created_at: datetime
+    job_id: str
+    attempt: int
+    call: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +137,34 @@ def drop_old_replies(tx: WriteTx, namespace: str) -> None:
     )
 
 
-def list_replies(tx: ReadTx, namespace: str, *, limit: int = 50) -> list[StoredReply]:
-    """Return the calls of a namespace whose text is kept, newest first."""
-    statement = (
-        select(model_calls)
-        .where(
-            model_calls.c.tenant_id == tx.tenant_id,
-            model_calls.c.namespace == namespace,
-            model_calls.c.detail.is_not(None),
-        )
-        .order_by(model_calls.c.created_at.desc(), model_calls.c.job_id, model_calls.c.call.desc())
-        .limit(limit)
+def list_replies(
+    tx: ReadTx,
+    namespace: str,
+    *,
+    failed: bool | None = None,
+    before: ReplyKey | None = None,
+    limit: int = 50,
+) -> list[StoredReply]:
+    """Return the calls of a namespace whose text is kept, newest first, older than `before`.
+
+    `failed` True gives only those that could not be taken, False only those that were.
+    """
+    columns = model_calls.c
+    place = (columns.created_at, columns.job_id, columns.attempt, columns.call)
+    statement = select(model_calls).where(
+        columns.tenant_id == tx.tenant_id,
+        columns.namespace == namespace,
+        columns.detail.is_not(None),
     )
-    return [_stored(row._mapping) for row in tx.connection.execute(statement)]
+    if failed is not None:
+        is_taken = columns.outcome.in_(_TAKEN)
+        statement = statement.where(not_(is_taken) if failed else is_taken)
+    if before is not None:
+        key = (before.created_at, before.job_id, before.attempt, before.call)
+        statement = statement.where(tuple_(*place) < tuple_(*map(literal, key)))
+    order = [column.desc() for column in place]
+    rows = tx.connection.execute(statement.order_by(*order).limit(limit))
+    return [_stored(row._mapping) for row in rows]
 
 
 def tokens_spent(tx: ReadTx, namespace: str, *, since: datetime) -> int:

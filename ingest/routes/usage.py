@@ -1,0 +1,42 @@
+"""Spend over HTTP."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import JSONResponse
+
+from ingest.schemas.usage import UsagePage
+from ingest.usage import asked_span, budget_today, usage_page
+from shared.auth import reach
+from shared.domain.tenancy import Caller, Permission, check_name
+from shared.http.dependencies import ClockOf, DatabaseOf, SettingsOf, caller
+from shared.http.paging import PageOf
+
+router = APIRouter(prefix="/v1", tags=["administration"])
+Reader = Annotated[Caller, Depends(caller(Permission.READ))]
+
+
+@router.get(
+    "/usage", response_model=UsagePage, summary="Tokens by UTC day, namespace, step and model"
+)
+def get_usage(
+    caller: Reader,
+    database: DatabaseOf,
+    settings: SettingsOf,
+    clock: ClockOf,
+    page: PageOf,
+    namespace: Annotated[str | None, Query()] = None,
+    first: Annotated[date | None, Query(alias="from", description="UTC day, inclusive.")] = None,
+    last: Annotated[date | None, Query(alias="to", description="UTC day, inclusive.")] = None,
+) -> JSONResponse:
+    """With the total of the span, and today's spend against the budgets."""
+    now = clock.now()
+    if namespace is not None:
+        reach(caller, check_name(namespace, "/query/namespace"))
+    span = asked_span(caller, namespace=namespace, first=first, last=last, now=now)
+    with database.read(caller.tenant_id) as tx:
+        today = budget_today(tx, caller, namespace, settings=settings, now=now)
+        return JSONResponse({**usage_page(tx, span, page), "today": today})
