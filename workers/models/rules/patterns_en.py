@@ -28,7 +28,8 @@ _DAY = (
 
 CORRECTION: Final = _p(
     r"^(?:(?:oh|sorry|wait|no|oops|hmm),?\s+)*(?:i was (?:wrong|mistaken)|correction\b|my mistake"
-    r"|scratch that|i misspoke|i meant\b|that was wrong|that's wrong|let me correct"
+    r"|scratch that|i misspoke|i meant\b|that(?:'s| is| was) (?:wrong|incorrect|not right)\b"
+    r"|let me correct"
     r"|actually,?\s+(?:it|he|she|they|that|the|my|our|we|i)\b)"
 )
 CANCELLATION: Final = _p(
@@ -103,6 +104,8 @@ RULES: Final = (
         "standing-rule",
         _p(
             r"\b(?:from now on|going forward|in (?:the )?future)\b"
+            r"|^(?:please\s+)?(?:don't|do not) (?:use|write|call|suggest|mention|add"
+            r"|include|recommend|send)\b"
             r"|^(?:.*,\s*(?:so\s+)?)?(?:please\s+)?(?:always|never)\s+[a-z]+(?<!s)\b"
             r"|\bplease\s+(?:always|never|do not|don't|keep|call me|stop)\b|^"
             r"(?:please\s+)?call me\s+[A-Z]"
@@ -257,8 +260,8 @@ RULES: Final = (
             r"(?:e|es|ing) (?:to|for)|intend"
             r"|about to|scheduled|looking forward to|thinking (?:of|about)"
             r"|considering|aim(?:ing)? to|can't wait"
-            r"|'d (?:like|love) to|would (?:like|love) to|need to|have to|must"
-            r"|upcoming|dream(?:ing)? of)\b"
+            r"|'d (?:like|love) to|would (?:like|love) to|need to|have to"
+            r"|(?:i|we|he|she) must(?! (?:be|have|say|admit))|upcoming|dream(?:ing)? of)\b"
             r"|\b(?:will|'ll|won't)\b|\b(?:is|are|am|'m|'re) (?:\w+"
             r" )?\w+ing\b.{0,60}\b(?:next|tomorrow|tonight)\b"
             r"|\b(?:next (?:week|month|year|weekend|spring|summer|fall|autumn|winter)|tomorrow)\b"
@@ -269,8 +272,8 @@ RULES: Final = (
         unless=_p(
             r"\b(?:you|it|that)(?:'ll| will)\b|\bif (?:i|we|you)\b|\bcan't wait to "
             r"(?:see|hear)\b|\bi(?:'ll| will)"
-            r" (?:be here|let you|keep|always|never|definitely keep|check it|try|do"
-            r"|ttyl|talk|see you)\b"
+            r" (?:be here|let you|keep|always|never|definitely keep|check|try|do"
+            r"|look|get back|ttyl|talk|see)\b|\bfingers crossed\b|\bmust be\b"
         ),
     ),
     Rule(

@@ -17,7 +17,7 @@ from workers.models.rules.graph_book import USER, Book, Entry, Fact
 from workers.models.rules.naming import names_in, title_of
 from workers.models.rules.people import people_in
 from workers.models.rules.relations_en import Reading
-from workers.models.rules.sentences import is_chinese
+from workers.models.rules.sentences import MAX_SENTENCE, is_chinese
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])\s*")
 _IMAGE: Final = re.compile(r"\[image:[^\]]*\]")
@@ -46,7 +46,8 @@ def project(material: ProjectInput) -> Mapping[str, object]:
 
 def _sentences(event: ProjectEvent) -> list[str]:
     text = _IMAGE.sub("", event.summary)
-    return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
+    parts = (part.strip()[:MAX_SENTENCE] for part in _SENTENCE.split(text))
+    return [part for part in parts if part]
 
 
 def _enter_names(book: Book, event: ProjectEvent) -> None:

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_S: Final = r"(?P<s>(?:The user(?: and others)?|the user|[A-Z][\w-]*(?:\s[A-Z0-9][\w.-]*)*))"
+_S: Final = r"(?P<s>(?:The user(?: and others)?|the user|[A-Z][\w-]*(?:\s[A-Z0-9][\w.-]*){0,3}))"
 _GAP: Final = r"(?!['’]s\b)[^,.;!?]{0,60}?"
-_N: Final = r"(?P<v>[A-Z][\w&'-]*(?:\s(?:of\s(?:the\s)?)?[A-Z0-9][\w.&'-]*)*)"
+_N: Final = r"(?P<v>[A-Z][\w&'-]*(?:\s(?:of\s(?:the\s)?)?[A-Z0-9][\w.&'-]*){0,5})"
 _ADV: Final = (
-    r"(?:\s(?:now|also|just|still|currently|really|recently|always|already|has|have|is|are))*"
+    r"(?:\s(?:now|also|just|still|currently|really|recently|always|already|has|have|is|are)){0,4}"
 )
 _WORD: Final = r"[A-Za-z][\w.+#@/-]*(?:\s\d+(?:\.\d+)*)?"
 

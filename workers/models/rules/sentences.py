@@ -12,8 +12,12 @@ from dataclasses import dataclass
 
 from shared.domain.turns import Message
 
+MAX_SENTENCE = 400
+"""Code points; what is longer without a full stop is read in stretches."""
+
+_LONGEST_ABBREVIATION = 8
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_IMAGE = re.compile(r"\[image:\s*(?P<caption>[^\]]*)\]", re.IGNORECASE)
+_IMAGE = re.compile(r"\[image:(?P<caption>[^\[\]]{0,500})\]", re.IGNORECASE)
 _END = re.compile(
     r"(?P<asian>[。！？；]+[”」』）]*)"
     r"|(?P<latin>[.!?]+[\"”’)*]*)(?=\s|$|[\u3400-\u9fff])"
@@ -78,7 +82,9 @@ def is_chinese(text: str) -> bool:
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for match in _END.finditer(text):
-        if match["latin"] == "." and _ABBREVIATED.search(text, start, match.start()):
+        if match["latin"] == "." and _ABBREVIATED.search(
+            text[max(start, match.start() - _LONGEST_ABBREVIATION) : match.start()]
+        ):
             continue
         yield from _trimmed(text, start, match.end())
         start = match.end()
@@ -93,5 +99,11 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     bullet = _BULLET.match(text[start:end])
     if bullet:
         start += bullet.end()
+    # The rules' patterns are made for sentences; a wall of text is read in stretches of that size.
+    while end - start > MAX_SENTENCE:
+        blank = text.rfind(" ", start + 1, start + MAX_SENTENCE)
+        cut = blank if blank > 0 else start + MAX_SENTENCE
+        yield start, cut
+        start = cut + 1 if blank > 0 else cut
     if start < end:
         yield start, end

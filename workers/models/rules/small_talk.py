@@ -40,11 +40,12 @@ _APPLAUSE: Final = re.compile(
     r"|i(?:'m| am) (?:so |really |very |always |also )?(?:glad|happy|sorry"
     r"|here|proud|sure|excited|rooting|grateful|thankful"
     r"|with you|all ears|good|fine|ok|okay|down|in)|i (?:hope|bet|agree|see"
-    r"|understand|totally|really|truly|completely"
+    r"|understand|(?:totally|really|truly|completely) (?:agree|appreciate|hope|understand|get)"
     r"|know|guess|think|hear|wish|appreciate|can (?:see|imagine|tell|picture"
     r"|relate)|believe in|love (?:that|it|your|how)"
     r"|'ll|will)|i'll|i'd love to (?:hear|see|know)|that's|it's|you're"
-    r"|you've|you'll|here's|there's|sounds|seems|must)\b",
+    r"|you've|you'll|here's|there's|sounds|seems|must|guessing|fingers"
+    r"|i(?:'m| am) sure)\b",
     re.IGNORECASE,
 )
 _IMPERATIVE: Final = re.compile(

@@ -27,7 +27,8 @@ _QUESTION_TAIL: Final = re.compile(
     r"|don't|aren't|huh|wanna|want)\b[^,]*$",
     re.IGNORECASE,
 )
-_MANY_WORDS: Final = 7
+_OPINION: Final = re.compile(r"^i (?:think|believe|feel|wish)\b", re.IGNORECASE)
+_MANY_WORDS: Final = 6
 _SOME_WORDS: Final = 4
 _FEW_WORDS: Final = 3
 _WORD: Final = re.compile(r"[A-Za-z][\w'-]*|\d[\w.,:/-]*")
@@ -95,13 +96,17 @@ def _english(sentence: Sentence, cast: Cast) -> Statement | None:
     is_addressed = is_applause(text)
     if is_request(sentence) and (rule is None or rule.strength < 4):
         return None
-    if rule is None or (is_addressed and rule.strength < 4):
+    is_first = grammar_en.FIRST_PERSON.search(text) is not None
+    # To a machine people speak of themselves; between people "I will" is often only kindness.
+    is_opinion = _OPINION.match(text) is not None
+    is_addressed = is_addressed and (cast.is_between_people or not is_opinion)
+    is_kindness = is_addressed and (cast.is_between_people or not is_first)
+    if rule is None or (is_kindness and rule.strength < 4):
         rule = _by_grammar(text, cast, is_addressed=is_addressed) or (
             rule if rule is not None and _says_much(text) and not _is_of_the_other(text) else None
         )
     if rule is None:
         return None
-    is_first = grammar_en.FIRST_PERSON.search(text) is not None
     return _made(
         sentence,
         quote,
@@ -135,7 +140,7 @@ def _by_grammar(text: str, cast: Cast, *, is_addressed: bool) -> Rule | None:
     if is_first and is_plain and not cast.is_between_people:
         return LIVING
     if cast.is_between_people:
-        return STATED if words >= _SOME_WORDS or is_first else None
+        return STATED if is_first or words >= _MANY_WORDS else None
     return STATED if words >= _FEW_WORDS or is_telling else None
 
 

@@ -20,6 +20,7 @@ _OPENERS = (
     r"|for the report|honestly|actually|also|plus|note|remember|correction"
     r"|i was wrong"
     r"|i was mistaken|my mistake|scratch that|i misspoke|wait|oops"
+    r"|that(?:'s| is| was) (?:wrong|incorrect|not right)"
 )
 _OPENING = re.compile(
     rf"^(?:(?:{_OPENERS})(?:\s+[A-Z][\w'-]+)?\s*(?:[,!.:;…-]|–|—)+\s*|(?:and"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from shared.domain.blocks import Summary, validate_summary
 from shared.domain.derivation import model_view
-from shared.domain.events import EventDraft, EventTime
+from shared.domain.events import EventDraft
 from shared.domain.extraction import ExtractionContext, Rejection, validate_extraction
 from shared.domain.graph import Fact, GraphState, Node, SourceEvent
 from shared.domain.graph_fold import apply_changes, fold
@@ -213,18 +213,3 @@ def summary_of(messages: Sequence[Message]) -> Summary:
     reply = answer(TaskKind.SUMMARIZE, SummarizeInput(tuple(messages)))
     named = {("should_extract" if key == "shouldExtract" else key): reply[key] for key in reply}
     return validate_summary(named, has_content=any(one.content.strip() for one in messages))
-
-
-def named(messages: Sequence[Message], *names: str) -> list[Message]:
-    """Return messages said in turns by the named people, user first."""
-    roles = (Role.USER, Role.ASSISTANT)
-    return [
-        replace(one, role=roles[i % 2], name=names[i % len(names)])
-        for i, one in enumerate(messages)
-    ]
-
-
-def planned_time(event: EventDraft) -> EventTime:
-    """Return the time of an event that must be a plan."""
-    assert event.time.status == "planned"
-    return event.time

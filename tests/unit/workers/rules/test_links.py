@@ -73,3 +73,10 @@ def test_what_is_done_names_the_plan_it_fulfils() -> None:
     (done,) = memory.tell("We released Orion 1.0 today.")
     assert done.related_event_ids == ("evt_001",)
     assert done.time.status == "occurred"
+
+
+def test_a_correction_without_a_new_subject_replaces_the_statement_it_repeats() -> None:
+    memory = Memory()
+    memory.tell("The deadline is on Thursday.")
+    memory.tell("That is wrong, the deadline is on Friday.")
+    assert memory.superseded_by == {"evt_001": "evt_002"}

@@ -31,13 +31,19 @@ _SUBJECTS = [
 _ACTS = [
     "decided to use pnpm", "love tea", "is allergic to nuts", "plan to visit Rome next week",
     "switched from npm to pnpm", "finished the report yesterday", "no longer eat meat",
-    "work at Fabrikam", "对花生过敏", "打算下周去北京", "吃素", "从MySQL换成了Postgres", "在上海工作",
+    "work at Fabrikam", "对花生过敏", "打算下周去北京", "吃素",
+    "从MySQL换成了Postgres", "在上海工作",
 ]  # fmt: skip
 _ENDS = [".", "!", "。", "？", "?", "...", "", ";", "\n", ", can you help?"]
 _WHOLE = [
-    "ok", "好的", "Thanks!", "[image: a lake]", "```\ncode\n```", "说错了,会议室在五楼。",
+    "ok",
+    "好的",
+    "Thanks!",
+    "[image: a lake]",
+    "```\ncode\n```",
+    "说错了,会议室在五楼。",
     "The plan is off.",
-]  # fmt: skip
+]
 _LOOSE = st.text(max_size=60) | st.sampled_from(_WHOLE)
 _SENTENCE = st.builds(
     lambda a, b, c: f"{a} {b}{c}",

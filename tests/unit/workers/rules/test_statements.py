@@ -56,6 +56,7 @@ def test_the_words_name_the_kind(text: str, kind: EventType) -> None:
     [
         ("My wife has a severe nut allergy.", Criticality.SAFETY),
         ("我有哮喘。", Criticality.SAFETY),
+        ("Don't use emojis.", Criticality.PREFERENCE),
         ("My name is Ana and I work at Fabrikam.", Criticality.IDENTITY),
         ("我叫李雷。", Criticality.IDENTITY),
         ("From now on answer in French.", Criticality.PREFERENCE),
