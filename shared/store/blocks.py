@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from shared.errors import NotFound
@@ -158,11 +159,24 @@ def layers_of(tx: ReadTx, block_ids: Sequence[str]) -> dict[tuple[str, int], tup
 
 
 def summaries_of(tx: ReadTx, block_ids: Sequence[str], *, version: int) -> dict[str, Row[Any]]:
-    """Return the L0-L2 row of each block that has one, of one derivation version."""
-    statement = select(block_summaries).where(
-        block_summaries.c.tenant_id == tx.tenant_id,
-        block_summaries.c.block_id.in_(block_ids),
-        block_summaries.c.derivation_version == version,
+    """Return the L0-L2 row of each block that has one, of one derivation version.
+
+    A block that this version did not summarise anew keeps the summary of the nearest one before
+    it, else of the first one after.
+    """
+    made_in = block_summaries.c.derivation_version
+    statement = (
+        select(block_summaries)
+        .where(
+            block_summaries.c.tenant_id == tx.tenant_id,
+            block_summaries.c.block_id.in_(block_ids),
+        )
+        .ext(distinct_on(block_summaries.c.block_id))
+        .order_by(
+            block_summaries.c.block_id,
+            made_in > version,
+            func.abs(made_in - version),
+        )
     )
     return {row.block_id: row for row in tx.connection.execute(statement)}
 

@@ -12,6 +12,7 @@ from shared.store.database import ReadTx
 from shared.store.event_search import SOURCE_TIME
 from shared.store.events import VISIBLE, StoredEvent, events_by_id
 from shared.store.tables import events
+from shared.store.versions import in_version
 
 
 def timeline_page(
@@ -34,7 +35,7 @@ def timeline_page(
     statement = select(events.c.event_id, SOURCE_TIME.label("at")).where(
         events.c.tenant_id == tx.tenant_id,
         events.c.namespace == namespace,
-        events.c.derivation_version == version,
+        in_version(version),
         events.c.status.in_([status.value for status in statuses]),
     )
     if start is not None:

@@ -23,6 +23,7 @@ from shared.store.database import ReadTx
 from shared.store.search import HITS, Hit, best_first, bm25_parameters, hit_of
 from shared.store.search_index import DocumentKind
 from shared.store.tables import events
+from shared.store.versions import in_version
 
 SOURCE_TIME = func.coalesce(events.c.happened_from, events.c.mentioned_at, events.c.created_at)
 """What places an event in time: when it happened, else was said, else was stored."""
@@ -109,7 +110,7 @@ def _conditions(scope: EventScope, wanted: EventFilter) -> Sequence[ColumnElemen
     statuses = sorted(status.value for status in wanted.statuses & VISIBLE_STATUSES)
     conditions: list[ColumnElement[bool]] = [
         events.c.namespace == scope.namespace,
-        events.c.derivation_version == scope.version,
+        in_version(scope.version),
         events.c.status.in_(statuses),
     ]
     if scope.except_thread is not None:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import Row, Select, case, func, select
 
 from shared.domain.events import Criticality, EventStatus, EventType, Quote, Scope
 from shared.store.database import ReadTx
 from shared.store.tables import event_links, event_sources, events
+from shared.store.versions import in_version, live_derivation
 
 VISIBLE = (EventStatus.ACTIVE, EventStatus.SUPERSEDED)
 """What a reader may find; forgotten and archived events are history only."""
@@ -94,7 +95,7 @@ def events_of_blocks(
         return {}
     statement = (
         _select(tx)
-        .where(events.c.block_id.in_(block_ids), events.c.derivation_version == version)
+        .where(events.c.block_id.in_(block_ids), in_version(version))
         .order_by(events.c.event_id)
     )
     grouped: dict[str, list[StoredEvent]] = {}
@@ -115,7 +116,7 @@ def recent_events(
     """Return the newest events of the namespace, newest first, older than the id `before`."""
     statement = _select(tx).where(
         events.c.namespace == namespace,
-        events.c.derivation_version == version,
+        in_version(version),
         events.c.status.in_([status.value for status in statuses]),
     )
     if before is not None:
@@ -127,7 +128,7 @@ def lasting_events(tx: ReadTx, namespace: str, *, version: int) -> list[StoredEv
     """Return the visible events that never fade: pinned ones and those critical to safety."""
     statement = _select(tx).where(
         events.c.namespace == namespace,
-        events.c.derivation_version == version,
+        in_version(version),
         events.c.status.in_([status.value for status in VISIBLE]),
         events.c.pinned | (events.c.criticality == Criticality.SAFETY.value),
     )
@@ -143,7 +144,7 @@ def same_fingerprint(
         return {}
     statement = _select(tx).where(
         events.c.namespace == namespace,
-        events.c.derivation_version == version,
+        in_version(version),
         events.c.fingerprint.in_(hashes),
         events.c.status.in_([status.value for status in VISIBLE]),
     )
@@ -152,12 +153,22 @@ def same_fingerprint(
 
 
 def links_of(tx: ReadTx, event_ids: Collection[str]) -> list[EventLink]:
-    """Return every link that begins or ends at one of the events."""
+    """Return every link between one of the events and an event that readers see."""
     if not event_ids:
         return []
-    statement = select(event_links).where(
-        event_links.c.tenant_id == tx.tenant_id,
-        event_links.c.event_id.in_(event_ids) | event_links.c.other_event_id.in_(event_ids),
+    other = events.alias("other")
+    far_end = case(
+        (event_links.c.event_id.in_(event_ids), event_links.c.other_event_id),
+        else_=event_links.c.event_id,
+    )
+    statement = (
+        select(event_links)
+        .join(other, (other.c.tenant_id == tx.tenant_id) & (other.c.event_id == far_end))
+        .where(
+            event_links.c.tenant_id == tx.tenant_id,
+            event_links.c.event_id.in_(event_ids) | event_links.c.other_event_id.in_(event_ids),
+            in_version(live_derivation(other), other),
+        )
     )
     rows = tx.connection.execute(statement)
     return [EventLink(row.event_id, row.kind, row.other_event_id) for row in rows]
@@ -176,7 +187,7 @@ def count_by_block(tx: ReadTx, block_id: str, *, version: int) -> int:
         .where(
             events.c.tenant_id == tx.tenant_id,
             events.c.block_id == block_id,
-            events.c.derivation_version == version,
+            in_version(version),
         )
     )
     count: int = tx.connection.execute(statement).scalar_one()

@@ -15,6 +15,7 @@ from sqlalchemy import ARRAY, DateTime, Double, Row, Select, Text, bindparam, co
 
 from shared.store.database import ReadTx
 from shared.store.search_index import DocumentKind
+from shared.store.versions import DOCUMENT_VERSION
 
 K1 = 0.9
 B = 0.4
@@ -33,11 +34,14 @@ class Hit:
 
 
 _BM25 = text(
-    """
-    WITH corpus AS (
+    f"""
+    WITH live AS (
+        SELECT {DOCUMENT_VERSION} AS version
+    ), corpus AS (
         SELECT count(*)::float8 AS n, greatest(coalesce(avg(length), 1), 1)::float8 AS mean_length
         FROM search_documents
         WHERE tenant_id = :tenant_id AND namespace = :namespace AND kind = :kind
+          AND version = (SELECT version FROM live)
     ), query AS (
         SELECT * FROM unnest(:terms, :weights) AS q(term, weight)
     ), posting AS (
@@ -46,7 +50,7 @@ _BM25 = text(
         FROM query AS q
         JOIN search_postings AS p
           ON p.tenant_id = :tenant_id AND p.namespace = :namespace AND p.kind = :kind
-         AND p.term = q.term
+         AND p.version = (SELECT version FROM live) AND p.term = q.term
     )
     SELECT d.document_id, d.thread_id, d.at, array_agg(posting.term ORDER BY posting.term) AS terms,
            sum(posting.weight * ln(1 + (corpus.n - posting.df + 0.5) / (posting.df + 0.5))
@@ -56,11 +60,11 @@ _BM25 = text(
     FROM posting
     JOIN search_documents AS d
       ON d.tenant_id = :tenant_id AND d.namespace = :namespace AND d.kind = :kind
-     AND d.document_id = posting.document_id
+     AND d.version = (SELECT version FROM live) AND d.document_id = posting.document_id
     CROSS JOIN corpus
     WHERE :any_thread OR d.thread_id = ANY(:threads)
     GROUP BY d.document_id, d.thread_id, d.at
-    """
+    """  # noqa: S608 - joins constants of the code; every value is a parameter
 ).bindparams(
     bindparam("terms", type_=ARRAY(Text)),
     bindparam("weights", type_=ARRAY(Double)),
@@ -86,16 +90,19 @@ def bm25_search(
     *,
     limit: int = 200,
     threads: Sequence[str] | None = None,
+    version: str | None = None,
 ) -> list[Hit]:
     """Return the best documents of one kind for the weighted query terms, best first.
 
+    Only those of the live version count, unless another `version` is named: a derivation's
+    number for events, a graph version's id for nodes.
     Document frequency and mean length are the whole namespace's, also when `threads` narrows
     what is returned. Equal scores: the later one first. No terms, no hits.
     """
     if not terms:
         return []
     statement = best_first(select(HITS)).limit(limit)
-    parameters = bm25_parameters(tx, namespace, kind, terms=terms, threads=threads)
+    parameters = bm25_parameters(tx, namespace, kind, terms=terms, threads=threads, version=version)
     return [hit_of(row) for row in tx.connection.execute(statement, parameters)]
 
 
@@ -111,12 +118,14 @@ def bm25_parameters(
     *,
     terms: Mapping[str, float],
     threads: Sequence[str] | None = None,
+    version: str | None = None,
 ) -> dict[str, Any]:
     """Return what a statement over HITS is executed with."""
     return {
         "tenant_id": tx.tenant_id,
         "namespace": namespace,
         "kind": kind.value,
+        "version": version,
         "terms": list(terms),
         "weights": list(terms.values()),
         "any_thread": threads is None,

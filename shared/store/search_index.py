@@ -11,6 +11,7 @@ from sqlalchemy import ARRAY, DateTime, Integer, Text, bindparam, delete, text
 
 from shared.store.database import WriteTx
 from shared.store.tables import search_documents, search_postings
+from shared.store.versions import DOCUMENT_VERSION
 
 
 class DocumentKind(StrEnum):
@@ -24,12 +25,12 @@ class DocumentKind(StrEnum):
 # One statement for all rows: a message has some sixty postings, and a statement each would cost
 # more than the index. Sorted by term, so that two writers never wait crosswise for index pages.
 _INSERT_DOCUMENTS = text(
-    """
+    f"""
     INSERT INTO search_documents
-        (tenant_id, namespace, kind, document_id, thread_id, length, at)
-    SELECT :tenant_id, :namespace, :kind, d.*
+        (tenant_id, namespace, kind, version, document_id, thread_id, length, at)
+    SELECT :tenant_id, :namespace, :kind, {DOCUMENT_VERSION}, d.*
     FROM unnest(:document_ids, :thread_ids, :lengths, :instants) AS d
-    """
+    """  # noqa: S608 - joins constants of the code; every value is a parameter
 ).bindparams(
     bindparam("document_ids", type_=ARRAY(Text)),
     bindparam("thread_ids", type_=ARRAY(Text)),
@@ -37,17 +38,40 @@ _INSERT_DOCUMENTS = text(
     bindparam("instants", type_=ARRAY(DateTime(timezone=True))),
 )
 _INSERT_POSTINGS = text(
-    """
+    f"""
     INSERT INTO search_postings
-        (tenant_id, namespace, kind, term, document_id, frequency)
-    SELECT :tenant_id, :namespace, :kind, p.*
+        (tenant_id, namespace, kind, version, term, document_id, frequency)
+    SELECT :tenant_id, :namespace, :kind, {DOCUMENT_VERSION}, p.*
     FROM unnest(:terms, :document_ids, :frequencies) AS p
-    """
+    """  # noqa: S608 - joins constants of the code; every value is a parameter
 ).bindparams(
     bindparam("terms", type_=ARRAY(Text)),
     bindparam("document_ids", type_=ARRAY(Text)),
     bindparam("frequencies", type_=ARRAY(Integer)),
 )
+
+
+_OF_VERSION = """
+    WHERE tenant_id = :tenant_id AND namespace = :namespace AND kind = 'event'
+      AND version = :from_version AND document_id = ANY(:ids)
+    ON CONFLICT DO NOTHING
+    """
+_COPY_DOCUMENTS = text(
+    f"""
+    INSERT INTO search_documents
+        (tenant_id, namespace, kind, version, document_id, thread_id, length, at)
+    SELECT tenant_id, namespace, kind, :to_version, document_id, thread_id, length, at
+    FROM search_documents {_OF_VERSION}
+    """  # noqa: S608 - joins constants of the code; every value is a parameter
+).bindparams(bindparam("ids", type_=ARRAY(Text)))
+_COPY_POSTINGS = text(
+    f"""
+    INSERT INTO search_postings
+        (tenant_id, namespace, kind, version, term, document_id, frequency)
+    SELECT tenant_id, namespace, kind, :to_version, term, document_id, frequency
+    FROM search_postings {_OF_VERSION}
+    """  # noqa: S608 - joins constants of the code; every value is a parameter
+).bindparams(bindparam("ids", type_=ARRAY(Text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +96,23 @@ def index_documents(
     documents: Sequence[SearchDocument],
     *,
     are_new: bool = False,
+    version: str | None = None,
 ) -> None:
-    """Make documents findable; a document that exists is replaced whole.
+    """Make documents findable in a version, the live one unless named; one that exists is replaced.
 
     `are_new` promises that none of them exists, and spares looking for what to replace.
     """
     if not documents:
         return
     if not are_new:
-        remove_documents(tx, namespace, kind, [document.document_id for document in documents])
-    place = {"tenant_id": tx.tenant_id, "namespace": namespace, "kind": kind.value}
+        ids = [document.document_id for document in documents]
+        remove_documents(tx, namespace, kind, ids, version=version)
+    place = {
+        "tenant_id": tx.tenant_id,
+        "namespace": namespace,
+        "kind": kind.value,
+        "version": version,
+    }
     tx.connection.execute(
         _INSERT_DOCUMENTS,
         place
@@ -111,15 +142,45 @@ def index_documents(
 
 
 def remove_documents(
-    tx: WriteTx, namespace: str, kind: DocumentKind, document_ids: Sequence[str]
+    tx: WriteTx,
+    namespace: str,
+    kind: DocumentKind,
+    document_ids: Sequence[str],
+    *,
+    version: str | None = None,
 ) -> None:
-    """Take documents out of the index; unknown ids are left alone."""
+    """Take documents out of the index, of one version or of all; unknown ids are left alone."""
+    for table in (search_postings, search_documents):
+        statement = delete(table).where(
+            table.c.tenant_id == tx.tenant_id,
+            table.c.namespace == namespace,
+            table.c.kind == kind.value,
+            table.c.document_id.in_(document_ids),
+        )
+        if version is not None:
+            statement = statement.where(table.c.version == version)
+        tx.connection.execute(statement)
+
+
+def copy_documents(
+    tx: WriteTx, namespace: str, document_ids: Sequence[str], *, from_version: str, to_version: str
+) -> None:
+    """Make events findable in another version as they are in one; known ones are left alone."""
+    place = {"tenant_id": tx.tenant_id, "namespace": namespace, "ids": list(document_ids)}
+    for statement in (_COPY_DOCUMENTS, _COPY_POSTINGS):
+        tx.connection.execute(
+            statement, place | {"from_version": from_version, "to_version": to_version}
+        )
+
+
+def drop_documents(tx: WriteTx, namespace: str, kind: DocumentKind, *, version: str) -> None:
+    """Take every document of one version out of the index."""
     for table in (search_postings, search_documents):
         tx.connection.execute(
             delete(table).where(
                 table.c.tenant_id == tx.tenant_id,
                 table.c.namespace == namespace,
                 table.c.kind == kind.value,
-                table.c.document_id.in_(document_ids),
+                table.c.version == version,
             )
         )

@@ -22,15 +22,19 @@ class TermCounts:
 
 
 def collection_statistics(
-    tx: ReadTx, namespace: str, kind: DocumentKind, *, terms: Collection[str]
+    tx: ReadTx, namespace: str, kind: DocumentKind, *, terms: Collection[str], version: str = ""
 ) -> Bm25Stats:
-    """Return the size and mean length of a namespace's documents, and each term's documents."""
+    """Return the size and mean length of a namespace's documents, and each term's documents.
+
+    Messages have no version; of events and nodes it must be named.
+    """
     documents, postings = search_documents.c, search_postings.c
     size = tx.connection.execute(
         select(func.count(), func.coalesce(func.avg(documents.length), 0)).where(
             documents.tenant_id == tx.tenant_id,
             documents.namespace == namespace,
             documents.kind == kind.value,
+            documents.version == version,
         )
     ).one()
     counted = tx.connection.execute(
@@ -39,6 +43,7 @@ def collection_statistics(
             postings.tenant_id == tx.tenant_id,
             postings.namespace == namespace,
             postings.kind == kind.value,
+            postings.version == version,
             postings.term.in_(terms),
         )
         .group_by(postings.term)
@@ -57,6 +62,7 @@ def term_counts(
     *,
     document_ids: Collection[str],
     terms: Collection[str],
+    version: str = "",
 ) -> dict[str, TermCounts]:
     """Return the counts of these documents; those without any term have empty frequencies."""
     documents, postings = search_documents.c, search_postings.c
@@ -65,6 +71,7 @@ def term_counts(
             documents.tenant_id == tx.tenant_id,
             documents.namespace == namespace,
             documents.kind == kind.value,
+            documents.version == version,
             documents.document_id.in_(document_ids),
         )
     )
@@ -74,6 +81,7 @@ def term_counts(
             postings.tenant_id == tx.tenant_id,
             postings.namespace == namespace,
             postings.kind == kind.value,
+            postings.version == version,
             postings.document_id.in_(document_ids),
             postings.term.in_(terms),
         )

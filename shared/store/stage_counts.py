@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from shared.store.database import ReadTx
 from shared.store.jobs import count_by_state
 from shared.store.tables import block_states, block_summaries, events, namespaces, nodes, threads
+from shared.store.versions import in_version
 
 
 def stage_counts(tx: ReadTx, namespace: str) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def _events(tx: ReadTx, namespace: str) -> dict[str, int]:
             namespaces,
             (namespaces.c.tenant_id == events.c.tenant_id)
             & (namespaces.c.namespace == events.c.namespace)
-            & (namespaces.c.derivation_version == events.c.derivation_version),
+            & in_version(namespaces.c.derivation_version),
         )
         .where(events.c.tenant_id == tx.tenant_id, events.c.namespace == namespace)
         .group_by(events.c.status)

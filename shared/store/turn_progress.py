@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from shared.store.database import ReadTx
 from shared.store.tables import event_sources, events, messages
+from shared.store.versions import in_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def events_citing(
         )
         .where(
             events.c.tenant_id == tx.tenant_id,
-            events.c.derivation_version == version,
+            in_version(version),
             events.c.status.in_(statuses),
             event_sources.c.message_id.in_(message_ids),
         )

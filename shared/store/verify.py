@@ -128,8 +128,7 @@ CHECKS: tuple[Check, ...] = (
         FROM block_states s JOIN namespaces n USING (tenant_id, namespace)
         WHERE s.status = 'ready' AND (
             NOT EXISTS (SELECT FROM block_summaries y WHERE y.tenant_id = s.tenant_id
-                        AND y.block_id = s.block_id
-                        AND y.derivation_version = n.derivation_version)
+                        AND y.block_id = s.block_id)
             OR EXISTS (SELECT FROM jobs j WHERE j.tenant_id = s.tenant_id
                        AND j.subject = s.block_id AND j.kind = 'extract'
                        AND j.state IN ('dead', 'cancelled')
@@ -209,8 +208,9 @@ CHECKS: tuple[Check, ...] = (
         "event_is_findable",
         "every event has its search document",
         """
-        SELECT e.namespace, e.event_id AS subject FROM events e
-        WHERE NOT EXISTS (
+        SELECT e.namespace, e.event_id AS subject
+        FROM events e JOIN namespaces n USING (tenant_id, namespace)
+        WHERE e.derivation_version = n.derivation_version AND NOT EXISTS (
             SELECT FROM search_documents d WHERE d.tenant_id = e.tenant_id
             AND d.namespace = e.namespace AND d.kind = 'event' AND d.document_id = e.event_id)
         """,

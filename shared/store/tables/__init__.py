@@ -15,6 +15,7 @@ from shared.store.tables.graph import (
     nodes,
 )
 from shared.store.tables.jobs import jobs, model_calls
+from shared.store.tables.reprocess import carried_events, version_blocks
 from shared.store.tables.retrieval import (
     assessments,
     batch_items,
@@ -36,6 +37,7 @@ __all__ = [
     "block_states",
     "block_summaries",
     "blocks",
+    "carried_events",
     "edge_sources",
     "edges",
     "event_links",
@@ -61,4 +63,5 @@ __all__ = [
     "turns",
     "use_receipt_events",
     "use_receipts",
+    "version_blocks",
 ]

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import CheckConstraint, Column, Float, Index, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    Float,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 
 from shared.store.tables.base import (
@@ -10,6 +19,7 @@ from shared.store.tables.base import (
     belongs_to,
     created_at,
     instant,
+    json_object,
     metadata,
     required_text,
     tenant_key,
@@ -25,6 +35,10 @@ graph_versions = Table(
     Column("graph_version_id", Text, primary_key=True),
     required_text("namespace"),
     required_text("state"),
+    # The events that it rests on, and so which are read while it is live (D19).
+    Column("derivation_version", Integer, nullable=False, server_default="1"),
+    # What was asked for when it was begun beside the live one; empty for the first.
+    json_object("request"),
     created_at(),
     instant("switched_at", nullable=True),
     belongs_to("namespaces", "namespace"),

@@ -15,6 +15,8 @@ search_documents = Table(
     tenant_key(),
     Column("namespace", Text, primary_key=True),
     Column("kind", Text, primary_key=True),
+    # Which derivation of an event, which graph version of a node; '' for messages (D19).
+    Column("version", Text, primary_key=True),
     Column("document_id", Text, primary_key=True),
     required_text("thread_id"),
     # Number of terms, weights counted in: the length of BM25.
@@ -30,9 +32,10 @@ search_postings = Table(
     tenant_key(),
     Column("namespace", Text, primary_key=True),
     Column("kind", Text, primary_key=True),
+    Column("version", Text, primary_key=True),
     Column("term", Text, primary_key=True),
     Column("document_id", Text, primary_key=True),
     Column("frequency", Integer, nullable=False),
-    belongs_to("search_documents", "namespace", "kind", "document_id"),
+    belongs_to("search_documents", "namespace", "kind", "version", "document_id"),
     Index("ix_search_postings_document", "tenant_id", "document_id"),
 )

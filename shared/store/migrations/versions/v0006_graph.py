@@ -18,6 +18,8 @@ _TABLES = (
         graph_version_id TEXT NOT NULL,
         namespace TEXT NOT NULL,
         state TEXT NOT NULL,
+        derivation_version INTEGER DEFAULT '1' NOT NULL,
+        request JSONB DEFAULT '{}'::jsonb NOT NULL,
         created_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
         switched_at TIMESTAMP WITH TIME ZONE,
         CONSTRAINT pk_graph_versions PRIMARY KEY (tenant_id, graph_version_id),
@@ -183,10 +185,10 @@ _INDEXES = (
 # What the app role may do with each table, and nothing more.
 _PRIVILEGES = {
     "graph_versions": "SELECT, INSERT, UPDATE (state, switched_at)",
-    "nodes": "SELECT, INSERT, UPDATE",
-    "labels": "SELECT, INSERT, UPDATE",
-    "facts": "SELECT, INSERT, UPDATE",
-    "edges": "SELECT, INSERT, UPDATE",
+    "nodes": "SELECT, INSERT, UPDATE, DELETE",
+    "labels": "SELECT, INSERT, UPDATE, DELETE",
+    "facts": "SELECT, INSERT, UPDATE, DELETE",
+    "edges": "SELECT, INSERT, UPDATE, DELETE",
     "node_sources": "SELECT, INSERT, DELETE",
     "label_sources": "SELECT, INSERT, DELETE",
     "fact_sources": "SELECT, INSERT, DELETE",

@@ -17,11 +17,13 @@ _TABLES = (
         tenant_id TEXT NOT NULL,
         namespace TEXT NOT NULL,
         kind TEXT NOT NULL,
+        version TEXT NOT NULL,
         document_id TEXT NOT NULL,
         thread_id TEXT NOT NULL,
         length INTEGER NOT NULL,
         at TIMESTAMP WITH TIME ZONE NOT NULL,
-        CONSTRAINT pk_search_documents PRIMARY KEY (tenant_id, namespace, kind, document_id),
+        CONSTRAINT pk_search_documents PRIMARY KEY (tenant_id, namespace, kind, version,
+            document_id),
         CONSTRAINT fk_search_documents_tenant_id_namespace FOREIGN KEY(tenant_id, namespace)
             REFERENCES namespaces (tenant_id, namespace),
         CONSTRAINT ck_search_documents_kind CHECK (kind IN ('message', 'event', 'node'))
@@ -32,13 +34,15 @@ _TABLES = (
         tenant_id TEXT NOT NULL,
         namespace TEXT NOT NULL,
         kind TEXT NOT NULL,
+        version TEXT NOT NULL,
         term TEXT NOT NULL,
         document_id TEXT NOT NULL,
         frequency INTEGER NOT NULL,
-        CONSTRAINT pk_search_postings PRIMARY KEY (tenant_id, namespace, kind, term, document_id),
-        CONSTRAINT fk_search_postings_tenant_id_namespace_kind_document_id FOREIGN
-            KEY(tenant_id, namespace, kind, document_id) REFERENCES search_documents (tenant_id,
-            namespace, kind, document_id)
+        CONSTRAINT pk_search_postings PRIMARY KEY (tenant_id, namespace, kind, version, term,
+            document_id),
+        CONSTRAINT fk_search_postings_tenant_id_namespace_kind_version_document_id FOREIGN
+            KEY(tenant_id, namespace, kind, version, document_id) REFERENCES search_documents
+            (tenant_id, namespace, kind, version, document_id)
     )
     """,
 )
