@@ -9,10 +9,12 @@ from typing import Any
 from ingest.schemas.policy import PolicyIn, PolicyPatch
 from ingest.sealing import seal_full_tail
 from shared.domain.decay import suggest_lambda
+from shared.domain.jobs import LIVE_STATES, STAGE_OFF, JobKind
 from shared.domain.tenancy import Caller, Policy
 from shared.settings import Settings
 from shared.store.audit import AuditEntry, record
 from shared.store.database import Database, ReadTx, WriteTx
+from shared.store.jobs import hurry_waiting, skip_waiting, skipped_work
 from shared.store.namespaces import (
     NamespaceRow,
     ensure_namespace,
@@ -23,6 +25,7 @@ from shared.store.namespaces import (
     save_policy,
 )
 from shared.store.policies import lock_overrides
+from shared.store.spend import wake_stopped
 from shared.store.stage_counts import overfull_threads, stage_counts
 
 STEEP_LAMBDA = 0.40
@@ -41,6 +44,8 @@ def put_namespace(
     overrides = policy.model_dump(exclude_none=True)
     if lock_overrides(tx, namespace) != overrides:
         save_policy(tx, namespace, overrides)
+        wake_stopped(tx, namespace)
+        _end_waiting(tx, namespace, settings)
         _audit(tx, namespace, overrides, caller=caller)
     return namespace_view(tx, namespace, settings=settings), is_new
 
@@ -57,6 +62,9 @@ def patch_namespace(
     old = get_namespace(tx, namespace, defaults=policy_defaults(settings)).policy
     fields = change.model_dump(exclude_unset=True, exclude={"apply_suggested_lambda"})
     save_policy(tx, namespace, _merged(before, fields))
+    if "token_budget" in fields:
+        wake_stopped(tx, namespace)
+    _end_waiting(tx, namespace, settings)
     suggestion = _suggestion(tx, namespace, old, settings=settings)
     applied = suggestion is not None and change.apply_suggested_lambda
     if applied:
@@ -113,9 +121,43 @@ def namespace_view(tx: ReadTx, namespace: str, *, settings: Settings) -> dict[st
 
 
 def namespace_with_counts(tx: ReadTx, namespace: str, *, settings: Settings) -> dict[str, Any]:
-    """Return a namespace with its counts per stage; NotFound for an unknown one."""
+    """Return a namespace with its counts per stage; NotFound for an unknown one.
+
+    `to_reprocess` counts what was skipped while a stage was off that is on again.
+    """
     view = namespace_view(tx, namespace, settings=settings)
-    return {**view, "counts": stage_counts(tx, namespace)}
+    counts = stage_counts(tx, namespace)
+    stages = view["policy"]["stages"]
+    offered = {
+        kind: number for kind, number in skipped_work(tx, namespace).items() if stages.get(kind)
+    }
+    progress = _progress_percent(counts["jobs"])
+    return {**view, "counts": counts | {"progress_percent": progress, "to_reprocess": offered}}
+
+
+def _end_waiting(tx: WriteTx, namespace: str, settings: Settings) -> None:
+    """Let no job wait for a stage that is off.
+
+    Projections are skipped at once. An extraction has a block to make ready, so its own step
+    skips it: now, whatever it was waiting for.
+    """
+    stages = _policy(tx, namespace, settings).stages
+    if not stages.project:
+        skip_waiting(tx, namespace, JobKind.PROJECT, reason=STAGE_OFF)
+    if not stages.extract:
+        hurry_waiting(tx, namespace, JobKind.EXTRACT)
+
+
+def _progress_percent(jobs: Mapping[str, Mapping[str, int]]) -> int:
+    """Return the share of jobs that have ended, whole only when none is left."""
+    ended = live = 0
+    for states in jobs.values():
+        for state, number in states.items():
+            if state in LIVE_STATES:
+                live += number
+            else:
+                ended += number
+    return 100 if live == 0 else 100 * ended // (ended + live)
 
 
 def _merged(overrides: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:

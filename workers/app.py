@@ -14,11 +14,12 @@ from celery.exceptions import SoftTimeLimitExceeded
 from kombu.entity import Exchange, Queue
 from kombu.exceptions import OperationalError
 
+from shared.domain.jobs import BACKFILL
 from shared.logs import configure_logs, get_logger
 from shared.metrics import RINGS
 from shared.settings import QUEUES, Settings, get_settings
 from workers.process import close_process, deps_of_process
-from workers.runner import BACKFILL, Deps, JobDied, JobRetried
+from workers.runner import Deps, JobDied, JobRetried
 
 EXCHANGE: Final = Exchange("stratagate", type="direct")  # type: ignore[no-untyped-call] # kombu has no types
 LAST: Final = 9

@@ -15,7 +15,7 @@ from shared.errors import Unavailable
 from shared.logs import get_logger
 from shared.settings import Settings
 from shared.store.database import QueueDatabase
-from shared.store.job_queue import Ring, take_due, unring
+from shared.store.job_queue import Caps, Ring, take_due, unring
 
 RingBell = Callable[[str, str, str], bool]
 _log = get_logger("workers.relay")
@@ -35,7 +35,11 @@ def relay_once(queue: QueueDatabase, settings: Settings, ring: RingBell) -> Pass
         due = take_due(
             tx,
             batch=settings.relay_batch,
-            in_flight_cap=settings.in_flight_per_tenant,
+            caps=Caps(
+                tenant=settings.in_flight_per_tenant,
+                queue=settings.in_flight_per_queue,
+                backfill=settings.in_flight_backfill,
+            ),
             ring_again_after_s=settings.ring_again_after_s,
         )
     rung, failed = _publish(due, ring)

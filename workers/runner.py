@@ -10,12 +10,12 @@ import os
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from shared.clock import Clock
 from shared.domain.jobs import (
+    BACKFILL,
     Cancel,
     Done,
     Failure,
@@ -27,6 +27,9 @@ from shared.domain.jobs import (
     Outcome,
     Snooze,
     backoff_s,
+    ceiling_s,
+    longest_wait_s,
+    may_ask,
     may_snooze,
     may_try_again,
 )
@@ -39,21 +42,23 @@ from shared.metrics import JOB_SECONDS, JOBS_FINISHED
 from shared.settings import Settings
 from shared.store import job_leases
 from shared.store.database import Database, ReadTx, WriteTx
+from shared.store.job_calls import answered_calls
 from shared.store.job_queue import Ring
 from shared.store.job_rings import mark_rung, unmark_rung
 from shared.store.jobs import enqueue
-from shared.store.model_calls import tokens_spent
 from shared.store.namespaces import get_namespace, policy_defaults
 from workers.call_ledger import CallLedger, usage_of
 from workers.lease import renewed_lease
-from workers.models.asking import Asker
+from workers.models.asking import CALLS_AN_ATTEMPT, Asker
 from workers.models.port import Model, ModelError
+from workers.spend_guard import SpendGuard
 from workers.step import Step, StepContext
 
 DUPLICATE: Final = "duplicate_delivery"
 LEASE_LOST: Final = "lease_lost"
 SNOOZED: Final = "snoozed"
-BACKFILL: Final = "backfill"
+OUTPUT_TRUNCATED: Final = "output_truncated"
+_CALL_LIMIT: Final = "call_limit"
 _HERE = Path(__file__).resolve().parents[1]
 _log = get_logger("workers")
 
@@ -102,7 +107,12 @@ def run_job(tenant_id: str, job_id: str, deps: Deps) -> str:
     try:
         with (
             JOB_SECONDS.labels(job.kind.value).time(),
-            renewed_lease(deps.database, job, lease_s=deps.settings.lease_s),
+            renewed_lease(
+                deps.database,
+                job,
+                lease_s=deps.settings.lease_s,
+                longest_s=deps.settings.hard_limit_s,
+            ),
         ):
             return attempt.run()
     except job_leases.LeaseLost:
@@ -118,6 +128,7 @@ class _Attempt:
         self.job = job
         self.deps = deps
         self.ledger = CallLedger(deps.database, job)
+        self.guard = SpendGuard(deps.database, job)
         self.asker: Asker | None = None
         self.prompt_version: str | None = None
 
@@ -129,9 +140,7 @@ class _Attempt:
         except ModelError as error:
             outcome = _failure_of_model(error)
         except UnreadableReply as error:
-            is_cut = isinstance(error, TruncatedReply)
-            failure_class = FailureClass.TRUNCATED if is_cut else FailureClass.MALFORMED
-            outcome = Failure(failure_class, failure_class.value, error.detail)
+            outcome = _failure_of_reply(error)
         except self.deps.time_limits as error:
             outcome = Failure(FailureClass.TRANSIENT, "time_limit", type(error).__name__)
         except Exception as error:  # noqa: BLE001 - the edge of a job: nothing may be lost
@@ -146,10 +155,14 @@ class _Attempt:
             return Failure(FailureClass.PERMANENT, "unknown_kind", detail)
         with self.deps.database.read(self.job.tenant_id) as tx:
             context = self._context(tx)
-            waiting = self._over_budget(tx, context)
+            self.guard.take(context.policy)
+            waiting = self.guard.waiting(tx) if self._asks(step, context.policy) else None
             loaded = waiting or step.load(tx, self.job, context)
+            spent = None if isinstance(loaded, Done | Cancel | Snooze) else self._spent(tx, loaded)
         if isinstance(loaded, Done | Cancel | Snooze):
             return loaded
+        if spent is not None:
+            return spent
         self.prompt_version = step.prompt_version
         self.asker = self._new_asker(context.policy)
         draft = step.think(loaded, self.asker)
@@ -221,7 +234,8 @@ class _Attempt:
 
     def _bounded(self, snooze: Snooze) -> Snooze | Failure:
         """Let a job wait, but not for ever (D36)."""
-        if may_snooze(self.job, snooze.delay_s, max_wait_s=self.deps.settings.snooze_max_wait_s):
+        most_s = longest_wait_s(self.job.kind, most_s=self.deps.settings.snooze_max_wait_s)
+        if may_snooze(self.job, snooze.delay_s, max_wait_s=most_s):
             return snooze
         waited = f"waited {self.job.snoozed_s} s for: {snooze.reason}"
         return Failure(FailureClass.PERMANENT, "waited_too_long", waited)
@@ -229,6 +243,7 @@ class _Attempt:
     def _settle(self, tx: WriteTx) -> None:
         if self.asker is not None:
             self.ledger.settle(tx, self.asker)
+        self.guard.settle(tx)
 
     def _ring(self, done: Done, rings: list[Ring]) -> str:
         """Ring the follow-ups, after the commit; what cannot be rung is left to the relay."""
@@ -250,16 +265,24 @@ class _Attempt:
         row = get_namespace(tx, self.job.namespace, defaults=policy_defaults(settings))
         return StepContext(settings, row.policy, row.derivation_version, self.deps.clock.now())
 
-    def _over_budget(self, tx: ReadTx, context: StepContext) -> Snooze | None:
-        """Wait for the next UTC day when the namespace has spent its tokens of this one."""
-        budget = context.policy.token_budget
-        if budget is None:
+    def _asks(self, step: Step[Any, Any], policy: Policy) -> bool:
+        """Tell whether this attempt may ask a model: not when its stage is switched off."""
+        is_on: bool = getattr(policy.stages, self.job.kind.value, True)
+        return step.prompt_version is not None and is_on
+
+    def _spent(self, tx: ReadTx, loaded: object) -> Failure | None:
+        """Refuse an attempt that could pass the calls of a job and part (D36).
+
+        Attempts alone keep to it; a snooze gives its attempt back, though not its calls.
+        """
+        if not self.job.snoozed_s:
             return None
-        today = context.now.replace(hour=0, minute=0, second=0, microsecond=0)
-        if tokens_spent(tx, self.job.namespace, since=today) < budget:
+        parts = len(getattr(loaded, "parts", ())) or 1
+        answered = answered_calls(tx, self.job.job_id) - self.job.calls_before
+        if may_ask(answered, parts=parts, calls_an_attempt=CALLS_AN_ATTEMPT):
             return None
-        wait = today + timedelta(days=1) - context.now
-        return Snooze(max(1.0, wait.total_seconds()), "token_budget_spent")
+        detail = f"{answered} calls were answered before this attempt"
+        return Failure(FailureClass.PERMANENT, _CALL_LIMIT, detail)
 
     def _new_asker(self, policy: Policy) -> Asker:
         model = self.deps.model
@@ -269,8 +292,9 @@ class _Attempt:
             model=model,
             attempt=self.job.attempt,
             model_deadline_s=self.deps.settings.model_deadline_s,
-            step_deadline_s=self.deps.settings.step_deadline_s,
+            step_deadline_s=ceiling_s(self.job.kind, most_s=self.deps.settings.step_deadline_s),
             note=self.ledger.note,
+            permit=self.guard.permit,
         )
 
     @property
@@ -285,6 +309,12 @@ def _on_queue(follow_up: FollowUp, queue: str | None) -> FollowUp:
 
 def _failure_of_model(error: ModelError) -> Failure:
     return Failure(error.failure_class, error.code, error.detail, error.retry_after_s)
+
+
+def _failure_of_reply(error: UnreadableReply) -> Failure:
+    if isinstance(error, TruncatedReply):
+        return Failure(FailureClass.TRUNCATED, OUTPUT_TRUNCATED, error.detail)
+    return Failure(FailureClass.MALFORMED, FailureClass.MALFORMED.value, error.detail)
 
 
 def _failure_unexpected(error: Exception) -> Failure:

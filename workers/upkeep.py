@@ -15,7 +15,7 @@ from shared.logs import get_logger
 from shared.metrics import JOBS_LIVE, JOBS_RESCUED, OLDEST_DUE_SECONDS
 from shared.settings import QUEUES, Settings
 from shared.store.database import Database, QueueDatabase
-from shared.store.job_pruning import prune_succeeded, tenants_with_old_jobs
+from shared.store.job_pruning import prune_ended, tenants_with_old_jobs
 from shared.store.job_queue import Depth, rescue_expired, sample_depth
 
 _LIVE: Final = ("available", "running", "retryable")
@@ -73,13 +73,13 @@ def run_upkeep(
 
 
 def _prune(queue: QueueDatabase, database: Database, settings: Settings) -> int:
-    age = float(settings.keep_succeeded_s)
+    well_s, failed_s = float(settings.keep_succeeded_s), float(settings.keep_failed_s)
     with queue.transaction() as tx:
-        tenants = tenants_with_old_jobs(tx, older_than_s=age)
+        tenants = tenants_with_old_jobs(tx, well_s=well_s, failed_s=failed_s)
     pruned = 0
     for tenant_id in tenants:
         with database.write(tenant_id) as tx:
-            pruned += prune_succeeded(tx, older_than_s=age)
+            pruned += prune_ended(tx, well_s=well_s, failed_s=failed_s)
     return pruned
 
 

@@ -36,6 +36,39 @@ QUEUE_OF: Mapping[JobKind, str] = {
 """The live queue of each kind; batch re-derivation uses `backfill` instead."""
 
 
+BACKFILL = "backfill"
+"""The queue of batch re-derivation, of every kind: rung a few at a time, so that live work goes
+before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindLimits:
+    """How long a job of one kind may take.
+
+    ceiling_s: the model calls of one attempt together. longest_wait_s: all its snoozes together.
+    """
+
+    ceiling_s: float
+    longest_wait_s: float
+
+
+_DAY_S = 86_400.0
+
+LIMITS_OF: Mapping[JobKind, KindLimits] = {
+    JobKind.SUMMARIZE: KindLimits(ceiling_s=240, longest_wait_s=7 * _DAY_S),
+    JobKind.EXTRACT: KindLimits(ceiling_s=300, longest_wait_s=7 * _DAY_S),
+    JobKind.PROJECT: KindLimits(ceiling_s=300, longest_wait_s=7 * _DAY_S),
+    JobKind.EMBED: KindLimits(ceiling_s=180, longest_wait_s=7 * _DAY_S),
+    JobKind.IMPORT: KindLimits(ceiling_s=180, longest_wait_s=2 * _DAY_S),
+    JobKind.ERASE: KindLimits(ceiling_s=300, longest_wait_s=_DAY_S),
+    JobKind.EXPORT: KindLimits(ceiling_s=300, longest_wait_s=_DAY_S),
+}
+"""Each kind's own limits; settings (`step_deadline_s`, `snooze_max_wait_s`) only lower them."""
+
+MAX_CALLS_A_PART = 6
+"""Calls of one job and part that a model answers, over all attempts and snoozes (D36)."""
+
+
 class JobState(StrEnum):
     """Where a job stands."""
 
@@ -52,7 +85,12 @@ class JobState(StrEnum):
 
 LIVE_STATES = frozenset({JobState.AVAILABLE, JobState.RUNNING, JobState.RETRYABLE})
 FINAL_STATES = frozenset(JobState) - LIVE_STATES
-RETRYABLE_BY_HAND = frozenset({JobState.DEAD, JobState.CANCELLED, JobState.DEGRADED})
+STAGE_OFF = "stage_off"
+"""Why a job was skipped: the policy had switched its stage off."""
+
+RETRYABLE_BY_HAND = frozenset(
+    {JobState.DEAD, JobState.CANCELLED, JobState.DEGRADED, JobState.SKIPPED}
+)
 """Final states from which a person may start a job again, with fresh attempts."""
 
 
@@ -85,6 +123,8 @@ class Job:
     payload: Mapping[str, Any] = field(default_factory=dict)
     errors: tuple[Mapping[str, Any], ...] = ()
     created_at: datetime | None = None
+    calls_before: int = 0
+    """Calls that were answered before a person started the job again; they count no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,3 +195,22 @@ def may_try_again(job: Job, failure: Failure) -> bool:
 def may_snooze(job: Job, delay_s: float, *, max_wait_s: float) -> bool:
     """Tell whether a job may wait this much longer before it counts as dead (D36)."""
     return job.snoozed_s + delay_s <= max_wait_s
+
+
+def ceiling_s(kind: JobKind, *, most_s: float) -> float:
+    """Return how long the model calls of one attempt may take together, in seconds."""
+    return min(LIMITS_OF[kind].ceiling_s, most_s)
+
+
+def longest_wait_s(kind: JobKind, *, most_s: float) -> float:
+    """Return how long a job may be snoozed in total, in seconds (D36)."""
+    return min(LIMITS_OF[kind].longest_wait_s, most_s)
+
+
+def may_ask(answered: int, *, parts: int, calls_an_attempt: int) -> bool:
+    """Tell whether another attempt stays within the calls of a job and part (D36).
+
+    `answered` counts the job's answered calls so far, also of attempts that a snooze gave back;
+    an attempt may make `calls_an_attempt` more of each part.
+    """
+    return answered + calls_an_attempt * parts <= MAX_CALLS_A_PART * parts

@@ -16,6 +16,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from shared.domain.jobs import Cancel, Done, Failure, Job, JobKind, JobState, Snooze
 from shared.errors import StrataGateError
 from shared.store.database import WriteTx
+from shared.store.job_calls import CALLS_BEFORE
 from shared.store.tables import jobs
 
 
@@ -63,6 +64,7 @@ def claim(tx: WriteTx, job_id: str, *, lease_token: str, lease_s: float) -> Job 
         payload=row.payload,
         errors=tuple(row.errors),
         created_at=row.created_at,
+        calls_before=row.usage.get(CALLS_BEFORE, 0),
     )
 
 

@@ -11,45 +11,62 @@ from sqlalchemy import text
 
 from shared.store.database import QueueTx
 
-# A skip scan over tenants, then the first few due jobs of each: one tenant's backlog neither
-# slows the query nor starves the others. Cap counts what is running or rung and unclaimed.
+# A skip scan over tenants and queues, then the first few due jobs of each: one backlog neither
+# slows the query nor starves the others. In flight is what is running, or rung and unclaimed.
 _RING_DUE = text(
     """
-    WITH RECURSIVE tenant AS (
-        (SELECT tenant_id FROM jobs WHERE state IN ('available', 'retryable')
-         ORDER BY tenant_id LIMIT 1)
+    WITH RECURSIVE pair AS (
+        (SELECT tenant_id, queue FROM jobs WHERE state IN ('available', 'retryable')
+         ORDER BY tenant_id, queue LIMIT 1)
         UNION ALL
-        SELECT (SELECT j.tenant_id FROM jobs AS j
-                WHERE j.state IN ('available', 'retryable') AND j.tenant_id > tenant.tenant_id
-                ORDER BY j.tenant_id LIMIT 1)
-        FROM tenant WHERE tenant.tenant_id IS NOT NULL
+        SELECT following.tenant_id, following.queue
+        FROM pair CROSS JOIN LATERAL (
+            SELECT j.tenant_id, j.queue FROM jobs AS j
+            WHERE j.state IN ('available', 'retryable')
+              AND (j.tenant_id, j.queue) > (pair.tenant_id, pair.queue)
+            ORDER BY j.tenant_id, j.queue LIMIT 1
+        ) AS following
+    ), in_flight AS MATERIALIZED (
+        SELECT tenant_id, queue FROM jobs WHERE state = 'running'
+        UNION ALL
+        SELECT tenant_id, queue FROM jobs
+        WHERE state IN ('available', 'retryable')
+          AND rung_at >= now() - make_interval(secs => :ring_again_after_s)
+    ), room AS (
+        SELECT pair.tenant_id, pair.queue,
+               :tenant_cap - (SELECT count(*) FROM in_flight AS f
+                              WHERE f.tenant_id = pair.tenant_id) AS of_tenant,
+               CASE pair.queue WHEN 'backfill' THEN :backfill_cap ELSE :queue_cap END
+                   - (SELECT count(*) FROM in_flight AS f WHERE f.queue = pair.queue) AS of_queue
+        FROM pair
     ), due AS (
-        SELECT d.tenant_id, d.job_id, d.turn
-        FROM tenant
+        SELECT d.*, room.queue, room.of_tenant, room.of_queue,
+               row_number() OVER (
+                   PARTITION BY room.tenant_id
+                   ORDER BY room.queue = 'backfill', d.priority DESC, d.scheduled_at, d.job_id
+               ) AS turn
+        FROM room
         CROSS JOIN LATERAL (
-            SELECT count(*) AS n FROM jobs AS j
-            WHERE j.tenant_id = tenant.tenant_id
-              AND (j.state = 'running' OR (j.state IN ('available', 'retryable')
-                   AND j.rung_at >= now() - make_interval(secs => :ring_again_after_s)))
-        ) AS in_flight
-        CROSS JOIN LATERAL (
-            SELECT j.tenant_id, j.job_id,
-                   row_number() OVER (ORDER BY j.priority DESC, j.scheduled_at, j.job_id) AS turn
+            SELECT j.tenant_id, j.job_id, j.priority, j.scheduled_at
             FROM jobs AS j
-            WHERE j.tenant_id = tenant.tenant_id
+            WHERE j.tenant_id = room.tenant_id
+              AND j.queue = room.queue
               AND j.state IN ('available', 'retryable')
               AND j.scheduled_at <= now()
               AND (j.rung_at IS NULL
                    OR j.rung_at < now() - make_interval(secs => :ring_again_after_s))
             ORDER BY j.priority DESC, j.scheduled_at, j.job_id
-            LIMIT greatest(0, :in_flight_cap - in_flight.n)
+            LIMIT greatest(0, least(:batch, room.of_tenant, room.of_queue))
         ) AS d
-        WHERE tenant.tenant_id IS NOT NULL
-        ORDER BY d.turn, d.tenant_id
-        LIMIT :batch
+    ), fair AS (
+        SELECT due.*, row_number() OVER (PARTITION BY queue ORDER BY turn, tenant_id) AS place
+        FROM due WHERE turn <= of_tenant
+    ), chosen AS (
+        SELECT tenant_id, job_id, turn FROM fair WHERE place <= of_queue
+        ORDER BY turn, tenant_id LIMIT :batch
     ), locked AS (
-        SELECT j.tenant_id, j.job_id, due.turn
-        FROM jobs AS j JOIN due USING (tenant_id, job_id)
+        SELECT j.tenant_id, j.job_id, chosen.turn
+        FROM jobs AS j JOIN chosen USING (tenant_id, job_id)
         WHERE j.state IN ('available', 'retryable')
           AND (j.rung_at IS NULL
                OR j.rung_at < now() - make_interval(secs => :ring_again_after_s))
@@ -119,15 +136,28 @@ class Depth:
     oldest_due_s: float
 
 
-def take_due(
-    tx: QueueTx, *, batch: int, in_flight_cap: int, ring_again_after_s: float
-) -> list[Ring]:
-    """Mark up to `batch` due jobs as rung, fair between tenants, and return them in that order."""
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How many jobs may be in flight at a time: a tenant's, a queue's, and those of backfill."""
+
+    tenant: int
+    queue: int
+    backfill: int
+
+
+def take_due(tx: QueueTx, *, batch: int, caps: Caps, ring_again_after_s: float) -> list[Ring]:
+    """Mark up to `batch` due jobs as rung, fair between tenants, and return them in that order.
+
+    A tenant's live work goes before its backfill. Two relays at one moment may pass a cap by
+    what the other one takes.
+    """
     rows = tx.connection.execute(
         _RING_DUE,
         {
             "batch": batch,
-            "in_flight_cap": in_flight_cap,
+            "tenant_cap": caps.tenant,
+            "queue_cap": caps.queue,
+            "backfill_cap": caps.backfill,
             "ring_again_after_s": ring_again_after_s,
         },
     ).all()

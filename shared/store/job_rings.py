@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, func, null, update
 
-from shared.domain.jobs import JobState
+from shared.domain.jobs import BACKFILL, JobState
 from shared.store.database import WriteTx
 from shared.store.job_queue import Ring
 from shared.store.tables import jobs
@@ -16,13 +16,19 @@ from shared.store.tables import jobs
 def mark_rung(tx: WriteTx, job_ids: Collection[str]) -> list[Ring]:
     """Mark due jobs that nobody has rung yet, and return those that the caller is to ring.
 
-    If it never does, the relay rings them again after a while.
+    If it never does, the relay rings them again after a while. Backfill is left to the relay,
+    which rings only a few of it at a time.
     """
     if not job_ids:
         return []
     rows = tx.connection.execute(
         update(jobs)
-        .where(*_waiting(tx, job_ids), jobs.c.rung_at.is_(None), jobs.c.scheduled_at <= func.now())
+        .where(
+            *_waiting(tx, job_ids),
+            jobs.c.queue != BACKFILL,
+            jobs.c.rung_at.is_(None),
+            jobs.c.scheduled_at <= func.now(),
+        )
         .values(rung_at=func.now())
         .returning(jobs.c.tenant_id, jobs.c.job_id, jobs.c.queue)
     )

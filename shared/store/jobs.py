@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Row, RowMapping, and_, func, null, select, text, tuple_, update
+from sqlalchemy import Row, RowMapping, and_, func, null, select, text, update
 from sqlalchemy.dialects.postgresql import distinct_on, insert
+from sqlalchemy.exc import IntegrityError
 
 from shared.domain.jobs import (
     FINAL_STATES,
@@ -24,6 +25,7 @@ from shared.domain.jobs import (
 from shared.errors import Conflict, NotFound
 from shared.ids import Prefix, new_id
 from shared.store.database import ReadTx, WriteTx
+from shared.store.job_calls import CALLS_BEFORE, answered_calls
 from shared.store.tables import jobs
 
 
@@ -140,36 +142,95 @@ def count_by_state(tx: ReadTx, namespace: str | None = None) -> dict[tuple[str, 
 
 
 def retry_by_hand(tx: WriteTx, job_id: str) -> RowMapping:
-    """Make a dead, cancelled or degraded job available again with fresh attempts.
+    """Make a dead, cancelled, degraded or skipped job available again with fresh attempts.
 
-    Conflict when it is live, when it ended well, or when a newer live job does the same work.
+    Conflict when it is live, when it ended well, or when another live job does the same work.
     """
     row = get_job(tx, job_id)
     if JobState(row["state"]) not in RETRYABLE_BY_HAND:
         raise Conflict(
             f"a job in state '{row['state']}' cannot be retried", code="job_not_retryable"
         )
-    twin = select(jobs.c.job_id).where(
-        jobs.c.tenant_id == tx.tenant_id,
-        tuple_(jobs.c.kind, jobs.c.subject) == tuple_(row["kind"], row["subject"]),
-        jobs.c.state.in_([s.value for s in LIVE_STATES]),
-    )
-    if tx.connection.execute(twin).first() is not None:
-        raise Conflict("a live job already does this work", code="job_not_retryable")
+    try:
+        changed = tx.connection.execute(
+            update(jobs)
+            .where(
+                jobs.c.tenant_id == tx.tenant_id,
+                jobs.c.job_id == job_id,
+                jobs.c.state.in_([s.value for s in RETRYABLE_BY_HAND]),
+            )
+            .values(
+                state=JobState.AVAILABLE.value,
+                attempt=0,
+                snoozed_s=0,
+                scheduled_at=func.now(),
+                rung_at=null(),
+                finalized_at=null(),
+                reason="retried by hand",
+                usage={CALLS_BEFORE: answered_calls(tx, job_id)},
+            )
+        )
+    except IntegrityError as error:
+        # The unique index of live jobs decides, also between two people who retry at once.
+        raise Conflict("a live job already does this work", code="job_not_retryable") from error
+    if changed.rowcount == 0:
+        raise Conflict("somebody else has just started this job again", code="job_not_retryable")
+    return get_job(tx, job_id)
+
+
+def skip_waiting(tx: WriteTx, namespace: str, kind: JobKind, *, reason: str) -> int:
+    """Skip the jobs of a kind that wait in a namespace; return how many.
+
+    What runs meanwhile ends as it does: its step asks the policy again.
+    """
+    return tx.connection.execute(
+        update(jobs)
+        .where(
+            jobs.c.tenant_id == tx.tenant_id,
+            jobs.c.namespace == namespace,
+            jobs.c.kind == kind.value,
+            jobs.c.state.in_([JobState.AVAILABLE.value, JobState.RETRYABLE.value]),
+        )
+        .values(state=JobState.SKIPPED.value, reason=reason, finalized_at=func.now())
+    ).rowcount
+
+
+def hurry_waiting(tx: WriteTx, namespace: str, kind: JobKind) -> None:
+    """Make the jobs of a kind that wait in a namespace due now."""
     tx.connection.execute(
         update(jobs)
-        .where(jobs.c.tenant_id == tx.tenant_id, jobs.c.job_id == job_id)
-        .values(
-            state=JobState.AVAILABLE.value,
-            attempt=0,
-            snoozed_s=0,
-            scheduled_at=func.now(),
-            rung_at=null(),
-            finalized_at=null(),
-            reason="retried by hand",
+        .where(
+            jobs.c.tenant_id == tx.tenant_id,
+            jobs.c.namespace == namespace,
+            jobs.c.kind == kind.value,
+            jobs.c.state.in_([JobState.AVAILABLE.value, JobState.RETRYABLE.value]),
         )
+        .values(scheduled_at=func.now(), rung_at=null())
     )
-    return get_job(tx, job_id)
+
+
+def skipped_work(tx: ReadTx, namespace: str) -> dict[str, int]:
+    """Return how many subjects of each kind were skipped and not worked on since."""
+    newer = jobs.alias()
+    statement = (
+        select(jobs.c.kind, func.count())
+        .where(
+            jobs.c.tenant_id == tx.tenant_id,
+            jobs.c.namespace == namespace,
+            jobs.c.state == JobState.SKIPPED.value,
+            ~select(newer.c.job_id)
+            .where(
+                newer.c.tenant_id == jobs.c.tenant_id,
+                newer.c.subject == jobs.c.subject,
+                newer.c.kind == jobs.c.kind,
+                newer.c.job_id > jobs.c.job_id,
+            )
+            .exists(),
+        )
+        .group_by(jobs.c.kind)
+        .order_by(jobs.c.kind)
+    )
+    return {row[0]: row[1] for row in tx.connection.execute(statement)}
 
 
 def cancel_by_hand(tx: WriteTx, job_id: str, *, reason: str) -> RowMapping:

@@ -167,18 +167,6 @@ def list_replies(
     return [_stored(row._mapping) for row in rows]
 
 
-def tokens_spent(tx: ReadTx, namespace: str, *, since: datetime) -> int:
-    """Return the tokens, in and out, that calls for a namespace have cost since an instant."""
-    statement = select(
-        func.coalesce(func.sum(model_calls.c.input_tokens + model_calls.c.output_tokens), 0)
-    ).where(
-        model_calls.c.tenant_id == tx.tenant_id,
-        model_calls.c.namespace == namespace,
-        model_calls.c.created_at >= since,
-    )
-    return int(tx.connection.execute(statement).scalar_one())
-
-
 def _stored(row: RowMapping) -> StoredReply:
     names = (field.name for field in fields(StoredReply) if field.name != "reply")
     return StoredReply(**{name: row[name] for name in names}, reply=row["detail"]["reply"])

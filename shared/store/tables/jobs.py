@@ -83,15 +83,18 @@ jobs = Table(
         unique=True,
         postgresql_where=text(_LIVE),
     ),
-    # Per tenant first: the relay takes a few due jobs of each tenant in turn.
+    # Per tenant and queue: the relay takes a few due jobs of each in turn.
     Index(
         "ix_jobs_due",
         "tenant_id",
+        "queue",
         text("priority DESC"),
         "scheduled_at",
         "job_id",
         postgresql_where=text(_DUE),
     ),
+    # Rung and unclaimed: few at a time, however many are due.
+    Index("ix_jobs_rung", "rung_at", postgresql_where=text(f"{_DUE} AND rung_at IS NOT NULL")),
     Index("ix_jobs_lease", "lease_until", postgresql_where=text("state = 'running'")),
     Index("ix_jobs_list", "tenant_id", "state", "job_id"),
     Index("ix_jobs_subject", "tenant_id", "subject"),
@@ -115,11 +118,11 @@ model_calls = Table(
     Column("detail", JSONB),
     created_at(),
     Index("ix_model_calls_namespace", "tenant_id", "namespace", "created_at"),
+    # The spend of a whole tenant in one day.
+    Index("ix_model_calls_day", "tenant_id", "created_at"),
     # Few rows keep their reply, so that forgetting the old ones stays cheap.
     Index(
         "ix_model_calls_replies",
-    # The spend of a whole tenant in one day.
-    Index("ix_model_calls_day", "tenant_id", "created_at"),
         "tenant_id",
         "namespace",
         "created_at",

@@ -14,7 +14,7 @@ from shared.store.blocks import BlockRow, summaries_of
 from shared.store.jobs import cancel_by_hand, retry_by_hand
 from shared.store.model_calls import list_replies
 from tests.integration.workers.conftest import NAMESPACE, SUMMARY, World, reply
-from workers.models.port import ModelError, ModelTask, Usage
+from workers.models.port import ModelError, ModelTask
 from workers.models.scripted import ScriptedModel
 from workers.runner import DUPLICATE, LEASE_LOST, SNOOZED, run_job
 
@@ -157,22 +157,6 @@ def test_a_wait_beyond_the_longest_allowed_ends_the_job_with_that_reason(world: 
     world.hurry(block, JobKind.SUMMARIZE)
     assert world.run(block, JobKind.SUMMARIZE, deps=deps) == "JobDied"
     assert world.job(block, JobKind.SUMMARIZE).reason == "waited_too_long"
-
-
-def test_a_spent_token_budget_waits_for_the_next_day_without_asking_the_model(
-    world: World,
-) -> None:
-    world.policy(token_budget=10)
-    block, other = world.say(DOG), world.say(DOG, thread_id="second")
-    now = world.clock.now()
-    with world.database.read(world.tenant_id) as tx:
-        world.clock.instant = tx.connection.execute(text("SELECT now()")).scalar_one()
-    world.script(summarize=lambda _task: reply(SUMMARY, usage=Usage(20, 5)))
-    assert world.run(block, JobKind.SUMMARIZE) == "succeeded"
-    assert world.run(other, JobKind.SUMMARIZE) == SNOOZED
-    assert world.job(other, JobKind.SUMMARIZE).reason == "token_budget_spent"
-    assert len(world.model.tasks) == 1
-    world.clock.instant = now
 
 
 def test_a_cut_off_reply_never_repeats_the_same_request(world: World) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from shared.domain.jobs import (
     BACKOFF_JITTER,
     FINAL_STATES,
+    LIMITS_OF,
     LIVE_STATES,
     QUEUE_OF,
     RETRYABLE_BY_HAND,
@@ -18,6 +19,9 @@ from shared.domain.jobs import (
     JobKind,
     JobState,
     backoff_s,
+    ceiling_s,
+    longest_wait_s,
+    may_ask,
     may_snooze,
     may_try_again,
 )
@@ -116,9 +120,28 @@ def test_a_state_is_live_or_final_and_never_both() -> None:
     assert {s.value for s in LIVE_STATES} == {"available", "running", "retryable"}
 
 
-def test_only_what_ended_badly_is_started_again_by_hand() -> None:
-    assert RETRYABLE_BY_HAND < FINAL_STATES
-    assert not RETRYABLE_BY_HAND & {JobState.SUCCEEDED, JobState.SUCCEEDED_EMPTY, JobState.SKIPPED}
+def test_what_ended_badly_or_was_skipped_is_started_again_by_hand_and_nothing_else() -> None:
+    assert RETRYABLE_BY_HAND == FINAL_STATES - {JobState.SUCCEEDED, JobState.SUCCEEDED_EMPTY}
+
+
+@pytest.mark.parametrize("kind", JobKind)
+def test_no_kind_lacks_a_ceiling_of_minutes_and_a_longest_wait(kind: JobKind) -> None:
+    limits = LIMITS_OF[kind]
+    assert 60 <= limits.ceiling_s <= 600
+    assert 0 < ceiling_s(kind, most_s=30) <= 30
+    assert limits.ceiling_s < limits.longest_wait_s
+    assert longest_wait_s(kind, most_s=10**9) == limits.longest_wait_s
+
+
+@pytest.mark.parametrize(
+    ("answered", "parts", "may"),
+    [(0, 1, True), (4, 1, True), (5, 1, False), (6, 1, False), (12, 3, True), (13, 3, False)],
+)
+def test_six_answered_calls_a_part_are_the_most_that_a_job_can_reach(
+    answered: int, parts: int, may: bool
+) -> None:
+    assert may_ask(answered, parts=parts, calls_an_attempt=2) is may
+    assert not may or answered + 2 * parts <= 6 * parts
 
 
 def test_every_kind_has_a_live_queue_and_none_works_where_backfill_waits() -> None:

@@ -76,8 +76,12 @@ _TABLES = (
 
 _INDEXES = (
     """
-    CREATE INDEX ix_jobs_due ON jobs (tenant_id, priority DESC, scheduled_at, job_id) WHERE
-        state IN ('available', 'retryable')
+    CREATE INDEX ix_jobs_due ON jobs (tenant_id, queue, priority DESC, scheduled_at, job_id)
+        WHERE state IN ('available', 'retryable')
+    """,
+    """
+    CREATE INDEX ix_jobs_rung ON jobs (rung_at) WHERE state IN ('available', 'retryable') AND
+        rung_at IS NOT NULL
     """,
     "CREATE INDEX ix_jobs_lease ON jobs (lease_until) WHERE state = 'running'",
     "CREATE INDEX ix_jobs_list ON jobs (tenant_id, state, job_id)",
@@ -86,11 +90,11 @@ _INDEXES = (
     CREATE UNIQUE INDEX uq_jobs_live_subject ON jobs (tenant_id, kind, subject) WHERE state IN
         ('available', 'running', 'retryable')
     """,
+    "CREATE INDEX ix_model_calls_day ON model_calls (tenant_id, created_at)",
     "CREATE INDEX ix_model_calls_namespace ON model_calls (tenant_id, namespace, created_at)",
     """
     CREATE INDEX ix_model_calls_replies ON model_calls (tenant_id, namespace, created_at) WHERE
         detail IS NOT NULL
-    "CREATE INDEX ix_model_calls_day ON model_calls (tenant_id, created_at)",
     """,
 )
 
