@@ -48,7 +48,7 @@ def run_checks(*, full: bool, only: str | None = None) -> int:
         names = ", ".join(step.name for step in steps(full=full))
         print(f"There is no step called {only!r}. Steps: {names}.")
         return 2
-    results = [_run(step) for step in chosen]
+    results = [_run(step, full=full) for step in chosen]
     print(_report(results, full=full, only=only), flush=True)
     return 0 if all(result.is_ok for result in results) else 1
 
@@ -60,23 +60,27 @@ def _pytest(*, full: bool) -> tuple[str, ...]:
     return (*command, *folders)
 
 
-def _run(step: Step) -> Result:
+def _run(step: Step, *, full: bool) -> Result:
     print(f"\n=== {step.name}: {' '.join(step.command)}", flush=True)
     began = time.monotonic()
-    code = subprocess.run(step.command, cwd=ROOT, env=_environment(), check=False).returncode
+    code = subprocess.run(step.command, cwd=ROOT, env=_environment(full=full), check=False).returncode
     took = time.monotonic() - began
     print(f"=== {step.name}: {'passed' if code == 0 else f'FAILED ({code})'}, {took:.1f} s")
     return Result(step.name, code == 0, took)
 
 
-def _environment() -> dict[str, str]:
-    """Leave out settings of a stack that runs beside: tests make their own."""
+def _environment(*, full: bool) -> dict[str, str]:
+    """Leave out settings of a stack that runs beside: tests make their own.
+
+    With `full`, generated tests try many more examples.
+    """
     kept = ("STRATAGATE_TEST_",)
-    return {
+    ours = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("STRATAGATE_") or name.startswith(kept)
     }
+    return ours | ({"STRATAGATE_TEST_FULL": "1"} if full else {})
 
 
 def not_run(*, full: bool, only: str | None = None) -> list[str]:

@@ -40,7 +40,7 @@ _lock = threading.Lock()
 _last_ms = 0
 _counter = 0
 _MAX_COUNTER = 0xFFF
-_SHAPE = re.compile(r"^([a-z]{3,4})_([0-9a-f]{32})$")
+_SHAPE = re.compile(r"([a-z]{3,4})_([0-9a-f]{32})")
 
 
 def new_id(prefix: Prefix) -> str:
@@ -64,7 +64,7 @@ def new_id(prefix: Prefix) -> str:
 
 def check_id(value: str, prefix: Prefix, pointer: str) -> str:
     """Return `value` if it is an id of that kind; else raise InvalidInput naming the field."""
-    match = _SHAPE.match(value)
+    match = _SHAPE.fullmatch(value)
     if match is None or match.group(1) != prefix.value:
         raise InvalidInput.at(
             pointer, f"expected an id beginning with '{prefix.value}_'", code="wrong_id_type"

@@ -11,7 +11,7 @@ from typing import Any
 from shared.domain.turns import UNTHREADED
 from shared.errors import InvalidInput
 
-_NAME = re.compile(r"^[A-Za-z0-9._:@-]{1,200}$")
+_NAME = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 
 
 class Permission(StrEnum):
@@ -92,7 +92,7 @@ def effective_policy(defaults: Policy, *overrides: Mapping[str, Any]) -> Policy:
 
 def check_name(value: str, pointer: str) -> str:
     """Return a namespace or thread name if it is one; else InvalidInput names the field."""
-    if not _NAME.match(value):
+    if not _NAME.fullmatch(value):
         raise InvalidInput.at(
             pointer,
             "use 1 to 200 characters of A-Z a-z 0-9 . _ : @ - (no slash, no blank)",
