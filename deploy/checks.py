@@ -63,7 +63,8 @@ def _pytest(*, full: bool) -> tuple[str, ...]:
 def _run(step: Step, *, full: bool) -> Result:
     print(f"\n=== {step.name}: {' '.join(step.command)}", flush=True)
     began = time.monotonic()
-    code = subprocess.run(step.command, cwd=ROOT, env=_environment(full=full), check=False).returncode
+    environment = _environment(full=full)
+    code = subprocess.run(step.command, cwd=ROOT, env=environment, check=False).returncode
     took = time.monotonic() - began
     print(f"=== {step.name}: {'passed' if code == 0 else f'FAILED ({code})'}, {took:.1f} s")
     return Result(step.name, code == 0, took)
