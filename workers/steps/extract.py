@@ -29,6 +29,7 @@ from shared.store.messages import turns_range
 from workers.event_storing import StoredEvents, store_events
 from workers.extraction_context import neighbours_of, timeline_of
 from workers.models.asking import Asker, Checked
+from workers.models.encoded_runs import without_encoded_runs
 from workers.models.inputs import ExtractInput
 from workers.models.port import ModelTask, TaskKind
 from workers.prompts import extract as prompt
@@ -185,7 +186,7 @@ def _target(
         end_turn=block.end_turn,
         ended_at=block.ended_at,
         zone=messages[-1].zone if messages else "UTC",
-        messages=derivation_view(messages),
+        messages=without_encoded_runs(derivation_view(messages)),
         allowed_source_message_ids=tuple(one.id for one in messages if is_evidence(one)),
         previous=previous,
         following=following,
@@ -201,7 +202,7 @@ def _split(target: ExtractInput, limits: CallLimits) -> tuple[ExtractInput, ...]
     budget = max(200, part_budget(limits, total) - around)
     groups = split_messages(target.messages, budget) or [[]]
     return tuple(
-        replace(target, messages=tuple(group), part=number, parts=len(groups))
+        replace(target, messages=tuple(group), part=number, parts=len(groups), cuts=limits.cuts)
         for number, group in enumerate(groups, start=1)
     )
 

@@ -78,7 +78,7 @@ def load(tx: ReadTx, job: Job, context: StepContext) -> EventsToProject | Done |
     shown = [_event(event) for event in visible]
     nodes, edges = known_graph(tx, block.namespace, shown)
     groups = _split(shown, limits)
-    whole = ProjectInput((), nodes, edges, language=context.policy.language)
+    whole = ProjectInput((), nodes, edges, language=context.policy.language, cuts=limits.cuts)
     return EventsToProject(
         parts=tuple(
             replace(whole, events=tuple(group), part=number, parts=len(groups))

@@ -25,6 +25,7 @@ from shared.store.database import ReadTx, WriteTx
 from shared.store.jobs import enqueue
 from shared.store.messages import turns_range
 from workers.models.asking import Asker, Checked
+from workers.models.encoded_runs import without_encoded_runs
 from workers.models.inputs import SummarizeInput
 from workers.models.port import ModelTask, TaskKind
 from workers.prompts import summarize as prompt
@@ -63,12 +64,12 @@ def load(tx: ReadTx, job: Job, context: StepContext) -> BlockText | Cancel:
     if not stored:
         return SOURCE_ERASED
     limits = call_limits(job, context)
-    messages = model_view([one.message for one in stored])
+    messages = without_encoded_runs(model_view([one.message for one in stored]))
     budget = part_budget(limits, sum(message_tokens(message) for message in messages))
     groups: list[list[Message]] = split_messages(messages, budget) or [[]]
     return BlockText(
         parts=tuple(
-            SummarizeInput(tuple(group), number, len(groups), context.policy.language)
+            SummarizeInput(tuple(group), number, len(groups), context.policy.language, limits.cuts)
             for number, group in enumerate(groups, start=1)
         ),
         limits=limits,
