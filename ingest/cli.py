@@ -11,22 +11,17 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from ingest.api_access import ApiKey, ApiUrl, AsJson, api_access
+from ingest.jobs_cli import dead_letters, jobs_app
 from ingest.posting import Report, call, open_client, post_turns
 from ingest.transcripts import Destination, read_transcript
 from shared.http import strict_json
-from shared.settings import get_settings
 
 _err = Console(stderr=True)
 _SHOWN_PROBLEMS = 10
 
-ApiUrl = Annotated[str | None, typer.Option("--api-url", help="Where the API is.")]
-ApiKey = Annotated[
-    str | None,
-    typer.Option("--api-key", help="Better in STRATAGATE_API_KEY: arguments are seen by all."),
-]
 Namespace = Annotated[str, typer.Option("--namespace", "-n", help="Where the turns go.")]
 Thread = Annotated[str | None, typer.Option("--thread", "-t", help="Absent: unthreaded.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of words.")]
 
 turn_app = typer.Typer(help="One turn.", no_args_is_help=True)
 turns_app = typer.Typer(help="Many turns.", no_args_is_help=True)
@@ -36,6 +31,8 @@ def register(app: typer.Typer) -> None:
     """Add the ingest commands to the `stratagate` command line."""
     app.add_typer(turn_app, name="turn")
     app.add_typer(turns_app, name="turns")
+    app.add_typer(jobs_app, name="jobs")
+    app.command("dead-letters")(dead_letters)
 
 
 @turn_app.command("post")
@@ -61,7 +58,7 @@ def turn_post(
     body: dict[str, Any] = {"messages": messages, "thread_id": thread, "occurred_at": occurred_at}
     digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
     body["receipt_id"] = receipt or f"cli:{digest[:32]}"
-    url, key = _access(api_url, api_key)
+    url, key = api_access(api_url, api_key)
     with open_client(url, key) as client:
         answer = call(client, f"/v1/namespaces/{namespace}/turns", body)
     if as_json:
@@ -89,7 +86,7 @@ def turns_load(
     LoCoMo brings its own namespaces and thread. Exit code 1 when a turn was refused.
     """
     turns = read_transcript(strict_json.decode(file.read_bytes()), Destination(namespace, thread))
-    url, key = _access(api_url, api_key)
+    url, key = api_access(api_url, api_key)
     with open_client(url, key) as client, _progress() as progress:
         task = progress.add_task("turns", total=len(turns))
         report = post_turns(
@@ -98,14 +95,6 @@ def turns_load(
     _say(report, as_json=as_json)
     if report.problems:
         raise typer.Exit(1)
-
-
-def _access(api_url: str | None, api_key: str | None) -> tuple[str, str]:
-    settings = get_settings()
-    key = api_key or (settings.api_key.get_secret_value() if settings.api_key else None)
-    if key is None:
-        raise typer.BadParameter("set STRATAGATE_API_KEY or give --api-key")
-    return api_url or settings.api_url, key
 
 
 def _progress() -> Progress:

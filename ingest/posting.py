@@ -66,8 +66,13 @@ def call(
 ) -> dict[str, Any]:
     """Post one request and return its JSON; raises Refused or Unavailable."""
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
+    return answer_of(client, lambda: client.post(path, json=body, headers=headers))
+
+
+def answer_of(client: httpx.Client, send: Callable[[], httpx.Response]) -> dict[str, Any]:
+    """Send one request and return its JSON; raises Refused or Unavailable."""
     try:
-        response = client.post(path, json=body, headers=headers)
+        response = send()
     except httpx.TransportError as error:
         raise Unavailable(
             f"the API at {client.base_url} cannot be reached: is the stack up?"

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+    values,
+)
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.multiprocess import MultiProcessCollector
 
 REGISTRY = CollectorRegistry()
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -42,13 +50,32 @@ JOB_SECONDS = Histogram(
     registry=REGISTRY,
 )
 JOBS_LIVE = Gauge(
-    "stratagate_jobs_live", "Live jobs by queue and state.", ("queue", "state"), registry=REGISTRY
+    "stratagate_jobs_live",
+    "Live jobs by queue and state.",
+    ("queue", "state"),
+    registry=REGISTRY,
+    multiprocess_mode="mostrecent",
+)
+JOBS = Gauge(
+    "stratagate_jobs",
+    "Jobs by kind and state, ended ones until they are pruned.",
+    ("kind", "state"),
+    registry=REGISTRY,
+    multiprocess_mode="mostrecent",
+)
+JOBS_WAITING = Gauge(
+    "stratagate_jobs_waiting",
+    "Jobs that are put to sleep, by the reason.",
+    ("reason",),
+    registry=REGISTRY,
+    multiprocess_mode="mostrecent",
 )
 OLDEST_DUE_SECONDS = Gauge(
     "stratagate_oldest_due_job_seconds",
     "Wait of the oldest due job.",
     ("queue",),
     registry=REGISTRY,
+    multiprocess_mode="mostrecent",
 )
 JOBS_RESCUED = Counter(
     "stratagate_jobs_rescued", "Jobs freed from an expired lease.", ("state",), registry=REGISTRY
@@ -75,6 +102,21 @@ BUDGET_STOPS = Counter(
 )
 
 
+def is_shared_by_processes() -> bool:
+    """Tell whether metrics go into a folder that several processes share.
+
+    The library decides so when it is loaded, by PROMETHEUS_MULTIPROC_DIR.
+    """
+    return bool(values.ValueClass._multiprocess)
+
+
 def render_metrics() -> bytes:
-    """Return all metrics in the exposition format that CONTENT_TYPE names."""
-    return generate_latest(REGISTRY)
+    """Return all metrics in the exposition format that CONTENT_TYPE names.
+
+    Those of all processes that share a folder, where an API is served by several.
+    """
+    if not is_shared_by_processes():
+        return generate_latest(REGISTRY)
+    together = CollectorRegistry()
+    MultiProcessCollector(together)  # type: ignore[no-untyped-call] # the library has no types here
+    return generate_latest(together)

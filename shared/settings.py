@@ -178,6 +178,17 @@ class Settings(BaseSettings):
     )
     api_key: SecretStr | None = Field(default=None, description="Key the command line uses.")
 
+    # Metrics
+    metrics_address: str = Field(
+        default="127.0.0.1", description="Where workers, relay and upkeep serve their metrics."
+    )
+    worker_metrics_port: int = Field(
+        default=0,
+        ge=0,
+        le=65_535,
+        description="Port of a worker's metrics; `stratagate worker --metrics-port` sets it.",
+    )
+
     # Logs
     log_format: Literal["json", "console"] = Field(default="json", description="Log rendering.")
     log_level: str = Field(default="INFO", description="Lowest level that is logged.")

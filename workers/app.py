@@ -20,6 +20,7 @@ from shared.metrics import RINGS
 from shared.settings import QUEUES, Settings, get_settings
 from workers.process import close_process, deps_of_process
 from workers.runner import Deps, JobDied, JobRetried
+from workers.worker_metrics import forget_folder, serve_metrics
 
 EXCHANGE: Final = Exchange("stratagate", type="direct")  # type: ignore[no-untyped-call] # kombu has no types
 LAST: Final = 9
@@ -111,6 +112,24 @@ def publisher(queue: str, tenant_id: str, job_id: str) -> bool:
     return True
 
 
+def consumers(timeout_s: float = 1.5) -> dict[str, list[str]] | None:
+    """Return the names of the workers that consume each queue; None when the broker is away.
+
+    Workers are asked by a broadcast and have `timeout_s` to answer, also while their jobs run.
+    """
+    try:
+        with app.connection_for_read() as connection:
+            connection.ensure_connection(max_retries=1, interval_start=0, interval_step=0)
+            answers = app.control.inspect(timeout=timeout_s, connection=connection).active_queues()
+    except (OperationalError, OSError):
+        return None
+    found: dict[str, list[str]] = {}
+    for worker, queues in (answers or {}).items():
+        for queue in queues:
+            found.setdefault(queue["name"], []).append(worker)
+    return found
+
+
 def deps() -> Deps:
     """Return what this worker process holds."""
     return deps_of_process(get_settings(), ring=publisher, time_limits=(SoftTimeLimitExceeded,))
@@ -129,6 +148,17 @@ def _on_process_shutdown(**_: Any) -> None:
     close_process()
 
 
+def _on_worker_ready(**_: Any) -> None:
+    # Only now, so that the children do not inherit the port.
+    settings = get_settings()
+    if settings.worker_metrics_port:
+        serve_metrics(settings.worker_metrics_port, settings.metrics_address)
+
+
+def _on_worker_shutdown(**_: Any) -> None:
+    forget_folder()
+
+
 def _on_task_prerun(task_id: str, task: Any, args: tuple[str, ...], **_: Any) -> None:
     tenant_id, job_id = args
     structlog.contextvars.bind_contextvars(
@@ -144,6 +174,8 @@ _HANDLERS: Final[Mapping[Any, Callable[..., None]]] = {
     signals.setup_logging: _on_setup_logging,
     signals.worker_process_init: _on_process_init,
     signals.worker_process_shutdown: _on_process_shutdown,
+    signals.worker_ready: _on_worker_ready,
+    signals.worker_shutdown: _on_worker_shutdown,
     signals.task_prerun: _on_task_prerun,
     signals.task_postrun: _on_task_postrun,
 }

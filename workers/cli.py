@@ -16,11 +16,13 @@ from shared.logs import configure_logs
 from shared.metrics import REGISTRY
 from shared.settings import QUEUES, Settings, get_settings
 from shared.store.database import Database, QueueDatabase
+from workers.doctor_cli import doctor
 from workers.relay import run_relay
 from workers.upkeep import run_upkeep
+from workers.worker_metrics import FOLDER_VARIABLE, new_folder
 
 MetricsPort = Annotated[
-    int, typer.Option(help="Serve /metrics on this loopback port; 0 serves none.", min=0, max=65535)
+    int, typer.Option(help="Serve /metrics on this port; 0 serves none.", min=0, max=65535)
 ]
 
 
@@ -29,6 +31,7 @@ def register(app: typer.Typer) -> None:
     app.command()(relay)
     app.command()(upkeep)
     app.command()(worker)
+    app.command()(doctor)
 
 
 def relay(metrics_port: MetricsPort = 0) -> None:
@@ -56,6 +59,7 @@ def worker(
         QUEUES
     ),
     concurrency: Annotated[int, typer.Option(help="Processes, each with one job.", min=1)] = 2,
+    metrics_port: MetricsPort = 0,
 ) -> None:
     """Run a Celery worker in place of this process, with prefork children."""
     unknown = sorted(set(queues.split(",")) - set(QUEUES))
@@ -63,7 +67,11 @@ def worker(
         raise typer.BadParameter(f"unknown: {', '.join(unknown)}; choose from {', '.join(QUEUES)}")
     command = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "-Q", queues]
     command += ["--pool", "prefork", "--concurrency", str(concurrency), "--events"]
-    os.execv(sys.executable, command)  # noqa: S606 - fixed words, no shell
+    environment = dict(os.environ)  # noqa: TID251 - handed on to the process that replaces this
+    if metrics_port:
+        environment["STRATAGATE_WORKER_METRICS_PORT"] = str(metrics_port)
+        environment[FOLDER_VARIABLE] = str(new_folder())
+    os.execve(sys.executable, command, environment)  # noqa: S606 - fixed words, no shell
 
 
 def _begin(metrics_port: int) -> tuple[Settings, threading.Event]:
@@ -77,5 +85,5 @@ def _begin(metrics_port: int) -> tuple[Settings, threading.Event]:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _on_signal)
     if metrics_port:
-        start_http_server(metrics_port, addr="127.0.0.1", registry=REGISTRY)
+        start_http_server(metrics_port, addr=settings.metrics_address, registry=REGISTRY)
     return settings, stop

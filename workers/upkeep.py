@@ -17,6 +17,7 @@ from shared.settings import QUEUES, Settings
 from shared.store.database import Database, QueueDatabase
 from shared.store.job_pruning import prune_ended, tenants_with_old_jobs
 from shared.store.job_queue import Depth, rescue_expired, sample_depth
+from workers.sampling import sample_ledger
 
 _LIVE: Final = ("available", "running", "retryable")
 _PRUNE_EVERY: Final = 12
@@ -41,7 +42,7 @@ class Pass:
 def upkeep_once(
     queue: QueueDatabase, database: Database, settings: Settings, *, prune: bool = True
 ) -> Pass:
-    """Rescue, sample, and (unless told not to) prune, each in its own transaction."""
+    """Rescue and sample; unless told not to, prune and count all; each in its own transaction."""
     with queue.transaction() as tx:
         rescued = rescue_expired(tx)
     with queue.transaction() as tx:
@@ -50,7 +51,10 @@ def upkeep_once(
     dead = sum(state == "dead" for _, _, state in rescued)
     for _, _, state in rescued:
         JOBS_RESCUED.labels(state).inc()
-    pruned = _prune(queue, database, settings) if prune else 0
+    pruned = 0
+    if prune:
+        pruned = _prune(queue, database, settings)
+        sample_ledger(queue)
     return Pass(len(rescued) - dead, dead, pruned, tuple(depth))
 
 
