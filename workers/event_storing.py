@@ -23,7 +23,7 @@ from shared.domain.supersession import (
 from shared.ids import Prefix, new_id
 from shared.store.blocks import BlockRow
 from shared.store.database import WriteTx
-from shared.store.derivation_locks import lock_extraction
+from shared.store.derivations import apply_changes_in, as_in
 from shared.store.event_writes import (
     NewEvent,
     add_links,
@@ -42,6 +42,7 @@ from shared.store.events import (
     shown,
 )
 from shared.store.search_index import DocumentKind, index_documents
+from workers.event_carrying import Twins, carriable, carry_into, twin_key
 from workers.search_documents import event_document
 from workers.stored_times import known_zone
 
@@ -52,6 +53,7 @@ class StoredEvents:
 
     added: list[NewEvent] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
+    carried: list[str] = field(default_factory=list)
     links: list[EventLink] = field(default_factory=list)
     changes: dict[str, StatusChange] = field(default_factory=dict)
     refused: list[Mapping[str, Any]] = field(default_factory=list)
@@ -65,19 +67,30 @@ def store_events(
     *,
     offered: Collection[str],
     version: int,
+    is_apart: bool = False,
 ) -> StoredEvents:
     """Write the drafts as events of the block; those that say a known fact again add a source.
 
-    `offered` are the events that the call was shown: links reach no other.
+    `offered` are the events that the call was shown: links reach no other. In a derivation apart
+    from the live one, a draft that equals an event which readers see is that event, carried over
+    (D19). Call while holding the extraction lock of the version.
     """
-    lock_extraction(tx, block.namespace)
     lock_events(tx, offered)
     known = events_by_id(tx, offered)
     fingerprints = [draft.fingerprint for draft in drafts]
     said = same_fingerprint(tx, block.namespace, fingerprints, version=version)
+    twins: Twins = {}
+    if is_apart:
+        known, said = as_in(tx, known, version=version), as_in(tx, said, version=version)
+        twins = carriable(tx, block, version=version)
     states = {one.event_id: _state(one) for one in (*known.values(), *said.values())}
     stored = StoredEvents()
     for draft in drafts:
+        kept = twins.pop(twin_key(draft.fingerprint, draft.source_message_ids), None)
+        if kept is not None:
+            _plan(stored, kept, draft, states, offered)
+            stored.carried.append(kept)
+            continue
         twin = _said_before(draft, said, known, offered)
         if twin is not None:
             add_sources(tx, twin, draft.source_message_ids)
@@ -98,13 +111,19 @@ def store_events(
                 zone=known_zone(draft.time.zone),
             )
         )
-    _write(tx, block, stored)
+    _write(tx, block, stored, version=version, is_apart=is_apart)
     return stored
 
 
-def _write(tx: WriteTx, block: BlockRow, stored: StoredEvents) -> None:
+def _write(
+    tx: WriteTx, block: BlockRow, stored: StoredEvents, *, version: int, is_apart: bool
+) -> None:
     insert_events(tx, stored.added)
-    apply_status_changes(tx, stored.changes.values())
+    if is_apart:
+        carry_into(tx, block, stored.carried, version=version)
+        apply_changes_in(tx, stored.changes.values(), version=version)
+    else:
+        apply_status_changes(tx, stored.changes.values())
     add_links(tx, stored.links)
     index_documents(
         tx,
@@ -119,6 +138,7 @@ def _write(tx: WriteTx, block: BlockRow, stored: StoredEvents) -> None:
             )
             for new in stored.added
         ],
+        version=str(version),
     )
 
 

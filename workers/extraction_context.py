@@ -42,10 +42,17 @@ def timeline_of(
 
     Only active and superseded events of the derivation that readers see; each once.
     """
-    hits = bm25_search(tx, block.namespace, DocumentKind.EVENT, query_terms(about), limit=_SEARCHED)
+    hits = bm25_search(
+        tx,
+        block.namespace,
+        DocumentKind.EVENT,
+        query_terms(about),
+        limit=_SEARCHED,
+        version=str(version),
+    )
     found = events_by_id(tx, [hit.document_id for hit in hits])
     ranked = [found[hit.document_id] for hit in hits if hit.document_id in found]
-    similar = [one for one in ranked if one.status in VISIBLE and one.derivation_version == version]
+    similar = [one for one in ranked if one.status in VISIBLE]
     chosen = {one.event_id: one for one in similar[:SIMILAR_EVENTS]}
     recent = recent_events(
         tx, block.namespace, version=version, limit=SIMILAR_EVENTS + RECENT_EVENTS

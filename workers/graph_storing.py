@@ -36,6 +36,14 @@ _PREFIXES: Final[Mapping[str, Prefix]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class GraphTarget:
+    """A graph version to fold into; `derivation_version` None: its events are the live ones."""
+
+    graph_version_id: str
+    derivation_version: int | None
+
+
 @dataclass(slots=True)
 class StoredGraph:
     """What was written: touched nodes, items refused while folding, nodes by event."""
@@ -54,15 +62,20 @@ def store_proposals(
     *,
     job_event_ids: frozenset[str],
     now: datetime,
+    into: GraphTarget | None = None,
 ) -> StoredGraph:
-    """Fold each proposal on the live version in turn. Call while holding the projection lock."""
-    version = ensure_live_version(tx, namespace)
+    """Fold each proposal in turn, on the live version or on the one named.
+
+    Call while holding the projection lock.
+    """
+    version = into.graph_version_id if into else ensure_live_version(tx, namespace)
+    derivation = into.derivation_version if into else None
     stored = StoredGraph()
     for proposal in proposals:
         if not proposal.nodes:
             continue
         state = load_state(tx, nodes_matching(tx, version, proposal_keys(proposal)))
-        events = source_events(tx, events_behind(state) | job_event_ids)
+        events = source_events(tx, events_behind(state) | job_event_ids, version=derivation)
         result = fold(
             state,
             proposal,
@@ -73,7 +86,7 @@ def store_proposals(
         )
         apply_changes(tx, namespace, version, result.changes)
         _note(stored, result)
-    _index(tx, namespace, stored.node_ids, now)
+    _index(tx, namespace, stored.node_ids, now, into=GraphTarget(version, derivation))
     return stored
 
 
@@ -88,12 +101,14 @@ def _note(stored: StoredGraph, result: FoldResult) -> None:
         known += [node_id for node_id in node_ids if node_id not in known]
 
 
-def _index(tx: WriteTx, namespace: str, node_ids: Collection[str], now: datetime) -> None:
+def _index(
+    tx: WriteTx, namespace: str, node_ids: Collection[str], now: datetime, *, into: GraphTarget
+) -> None:
     """Write the documents of the touched nodes anew, as readers see them now."""
     if not node_ids:
         return
     state = load_state(tx, sorted(node_ids))
-    events = source_events(tx, events_behind(state))
+    events = source_events(tx, events_behind(state), version=into.derivation_version)
     views = {view.id: view for view in node_views(state, events)}
     names = {view.id: " ".join((view.name, *view.aliases)) for view in views.values() if view.name}
     shown = [views[one] for one in sorted(node_ids) if one in views]
@@ -101,8 +116,9 @@ def _index(tx: WriteTx, namespace: str, node_ids: Collection[str], now: datetime
         node_document(view, names, at=_latest(view.source_event_ids, events, now)) for view in shown
     ]
     hidden = sorted(set(node_ids) - {view.id for view in shown})
-    remove_documents(tx, namespace, DocumentKind.NODE, hidden)
-    index_documents(tx, namespace, DocumentKind.NODE, documents)
+    version = into.graph_version_id
+    remove_documents(tx, namespace, DocumentKind.NODE, hidden, version=version)
+    index_documents(tx, namespace, DocumentKind.NODE, documents, version=version)
 
 
 def _latest(

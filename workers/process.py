@@ -16,13 +16,14 @@ from shared.domain.jobs import JobKind
 from shared.settings import Settings
 from shared.store.database import Database
 from workers.models.registry import build_model
+from workers.reprocess import aiming_steps
 from workers.runner import Deps
 from workers.step import Step
 from workers.steps import extract, project, summarize
 
-STEPS: Final[Mapping[JobKind, Step[Any, Any]]] = {
-    step.kind: step for step in (summarize.STEP, extract.STEP, project.STEP)
-}
+STEPS: Final[Mapping[JobKind, Step[Any, Any]]] = aiming_steps(
+    {step.kind: step for step in (summarize.STEP, extract.STEP, project.STEP)}
+)
 """The steps that this release runs, by the kind of job."""
 
 _held: dict[int, Deps] = {}

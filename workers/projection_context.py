@@ -35,17 +35,25 @@ _STATE: Final = 600
 
 
 def known_graph(
-    tx: ReadTx, namespace: str, events: Sequence[ProjectEvent]
+    tx: ReadTx,
+    namespace: str,
+    events: Sequence[ProjectEvent],
+    *,
+    graph_version_id: str | None = None,
+    derivation: int | None = None,
 ) -> tuple[tuple[KnownNode, ...], tuple[KnownEdge, ...]]:
-    """Return the part of the live graph that the events may touch."""
-    version = live_version(tx, namespace)
+    """Return the part of the live graph, or of the version named, that the events may touch."""
+    version = graph_version_id or live_version(tx, namespace)
     if version is None:
         return (), ()
     text = "\n".join(chain.from_iterable(_words(event) for event in events))
-    hits = bm25_search(tx, namespace, DocumentKind.NODE, query_terms(text), limit=_SEARCHED)
+    hits = bm25_search(
+        tx, namespace, DocumentKind.NODE, query_terms(text), limit=_SEARCHED, version=version
+    )
     recent = recent_nodes(tx, version, limit=_RECENT)
     state = load_state(tx, list(dict.fromkeys([*(hit.document_id for hit in hits), *recent])))
-    views = {view.id: view for view in node_views(state, source_events(tx, events_behind(state)))}
+    sources = source_events(tx, events_behind(state), version=derivation)
+    views = {view.id: view for view in node_views(state, sources)}
     named = [hit.document_id for hit in hits if _occurs(views.get(hit.document_id), text)]
     ids = [one for one in dict.fromkeys([*named, *recent]) if one in views and views[one].name]
     chosen = {one: views[one] for one in ids[:MAX_NODES]}

@@ -52,7 +52,7 @@ from workers.lease import renewed_lease
 from workers.models.asking import CALLS_AN_ATTEMPT, Asker
 from workers.models.port import Model, ModelError
 from workers.spend_guard import SpendGuard
-from workers.step import Step, StepContext
+from workers.step import Step, StepContext, aimed
 
 DUPLICATE: Final = "duplicate_delivery"
 LEASE_LOST: Final = "lease_lost"
@@ -263,7 +263,8 @@ class _Attempt:
     def _context(self, tx: ReadTx) -> StepContext:
         settings = self.deps.settings
         row = get_namespace(tx, self.job.namespace, defaults=policy_defaults(settings))
-        return StepContext(settings, row.policy, row.derivation_version, self.deps.clock.now())
+        plain = StepContext(settings, row.policy, row.derivation_version, self.deps.clock.now())
+        return aimed(plain, self.job)
 
     def _asks(self, step: Step[Any, Any], policy: Policy) -> bool:
         """Tell whether this attempt may ask a model: not when its stage is switched off."""

@@ -6,7 +6,7 @@ No model call can happen inside a transaction, because `think` is never given on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Generic, TypeVar
 
@@ -32,6 +32,36 @@ class StepContext:
     policy: Policy
     derivation_version: int
     now: datetime
+    graph_version_id: str | None = None
+    """The version that a batch re-derivation builds; None: whatever is live when storing."""
+    own_derivation: int | None = None
+    """Its derivation, where that is not the live one: events have another standing in it."""
+
+    @property
+    def is_backfill(self) -> bool:
+        """Tell whether the attempt works for a version of its own, which readers may not see."""
+        return self.graph_version_id is not None
+
+
+def aimed(context: StepContext, job: Job) -> StepContext:
+    """Return the rules for a job that builds a version: its derivation, its graph, its model.
+
+    A job without such a target is left to what is live.
+    """
+    target = job.payload.get("graph_version_id")
+    if target is None:
+        return context
+    policy = context.policy
+    if job.payload.get("provider"):
+        policy = replace(policy, provider=job.payload["provider"], model=job.payload.get("model"))
+    derivation: int = job.payload["derivation_version"]
+    return replace(
+        context,
+        policy=policy,
+        derivation_version=derivation,
+        graph_version_id=target,
+        own_derivation=None if derivation == context.derivation_version else derivation,
+    )
 
 
 @dataclass(frozen=True, slots=True)

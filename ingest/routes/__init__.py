@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter
 
-from ingest.routes import audit_log, jobs, keys, namespaces, turns, usage
+from ingest.routes import audit_log, jobs, keys, namespaces, reprocess, turns, usage
 
 router = APIRouter()
-for part in (turns, namespaces, jobs, keys, usage, audit_log):
+for part in (turns, namespaces, jobs, keys, reprocess, usage, audit_log):
     router.include_router(part.router)
 
 __all__ = ["router"]

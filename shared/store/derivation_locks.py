@@ -12,12 +12,12 @@ from shared.store.database import WriteTx
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:subject, 0))")
 
 
-def lock_extraction(tx: WriteTx, namespace: str) -> None:
-    """Wait for other extractions of the namespace; held until the commit.
+def lock_extraction(tx: WriteTx, namespace: str, *, version: int) -> None:
+    """Wait for other extractions of the namespace into one derivation; held until the commit.
 
     Two blocks that say the same at once would else both find no event to add a source to (D15).
     """
-    tx.connection.execute(_LOCK, {"subject": f"extract:{tx.tenant_id}:{namespace}"})
+    tx.connection.execute(_LOCK, {"subject": f"extract:{tx.tenant_id}:{namespace}:{version}"})
 
 
 def await_projection(tx: WriteTx, namespace: str) -> None:

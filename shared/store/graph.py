@@ -10,6 +10,9 @@ from sqlalchemy import Row, Table, or_, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from shared.domain.graph import (
+    EVENT_ACTIVE,
+    EVENT_SUPERSEDED,
+    VISIBLE_EVENT_STATUSES,
     Edge,
     Fact,
     FactMode,
@@ -25,6 +28,7 @@ from shared.domain.graph import (
 from shared.errors import NotFound
 from shared.ids import Prefix, new_id
 from shared.store.database import ReadTx, WriteTx
+from shared.store.derivations import successors_in
 from shared.store.tables import (
     edge_sources,
     edges,
@@ -39,6 +43,7 @@ from shared.store.tables import (
     node_sources,
     nodes,
 )
+from shared.store.versions import in_version, live_derivation
 
 
 def live_version(tx: ReadTx, namespace: str) -> str | None:
@@ -141,25 +146,35 @@ def namespace_of_node(tx: ReadTx, node_id: str) -> str:
     return namespace
 
 
-def source_events(tx: ReadTx, event_ids: Collection[str]) -> dict[str, SourceEvent]:
+def source_events(
+    tx: ReadTx, event_ids: Collection[str], *, version: int | None = None
+) -> dict[str, SourceEvent]:
     """Return what the graph's rules need to know of these events and of their successors.
 
-    A conflict counts as open while its link stands and the other event is active.
+    A conflict counts as open while its link stands and the other event is active. `version`
+    names a derivation that is not live: events have the standing that they have in it.
     """
     rows: dict[str, Row[Any]] = {}
+    successors: dict[str, str | None] = {}
     wanted = set(event_ids)
     while wanted:
         found = _rows(tx, events, events.c.event_id.in_(wanted))
         rows |= {row.event_id: row for row in found}
-        wanted = {row.superseded_by for row in found if row.superseded_by} - rows.keys()
-    conflicts = _open_conflicts(tx, rows.keys())
+        own = {row.event_id: row.superseded_by for row in found}
+        if version is not None:
+            own |= successors_in(tx, own.keys(), version=version)
+        successors |= own
+        wanted = {one for one in own.values() if one} - rows.keys()
+    conflicts = _open_conflicts(tx, rows.keys(), version)
     return {
-        event_id: _source_event(row, conflicts.get(event_id, set()))
+        event_id: _source_event(row, successors[event_id], conflicts.get(event_id, set()))
         for event_id, row in rows.items()
     }
 
 
-def _open_conflicts(tx: ReadTx, event_ids: Collection[str]) -> dict[str, set[str]]:
+def _open_conflicts(
+    tx: ReadTx, event_ids: Collection[str], version: int | None
+) -> dict[str, set[str]]:
     if not event_ids:
         return {}
     statement = (
@@ -174,6 +189,7 @@ def _open_conflicts(tx: ReadTx, event_ids: Collection[str]) -> dict[str, set[str
             event_links.c.event_id.in_(event_ids),
             event_links.c.kind == "conflicts_with",
             events.c.status == "active",
+            in_version(live_derivation() if version is None else version),
         )
     )
     conflicts: dict[str, set[str]] = {}
@@ -290,15 +306,23 @@ def _validity(row: Row[Any]) -> dict[str, Any]:
     }
 
 
-def _source_event(row: Row[Any], conflicts: Collection[str]) -> SourceEvent:
+def _source_event(
+    row: Row[Any], superseded_by: str | None, conflicts: Collection[str]
+) -> SourceEvent:
     said_at: datetime = row.mentioned_at or row.created_at
     return SourceEvent(
         id=row.event_id,
-        status=row.status,
+        status=_status_in(row, superseded_by),
         said_at=said_at,
         happened_start=row.happened_from,
         happened_end=row.happened_until,
         is_plan=row.time_status == "planned",
-        superseded_by=row.superseded_by,
+        superseded_by=superseded_by,
         conflicts_with=frozenset(conflicts),
     )
+
+
+def _status_in(row: Row[Any], superseded_by: str | None) -> str:
+    if superseded_by == row.superseded_by or row.status not in VISIBLE_EVENT_STATUSES:
+        return str(row.status)
+    return EVENT_SUPERSEDED if superseded_by else EVENT_ACTIVE

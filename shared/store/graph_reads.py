@@ -22,19 +22,23 @@ class Neighbourhood:
 
 
 def neighbourhood(
-    tx: ReadTx, node_ids: Collection[str], *, except_thread: str | None = None
+    tx: ReadTx,
+    node_ids: Collection[str],
+    *,
+    except_thread: str | None = None,
+    derivation: int | None = None,
 ) -> Neighbourhood:
     """Return these nodes with all that their views need.
 
     An edge coming in may have been closed by a sibling that leaves the same node for another,
     so the nodes at its other end are loaded whole as well. `except_thread` leaves out what only
-    that thread has said.
+    that thread has said; `derivation` names one that is not live, for its events' standing.
     """
     state = load_state(tx, node_ids)
     sources = {edge.from_node_id for edge in state.edges} - set(node_ids)
     if sources:
         state = load_state(tx, {*node_ids, *sources})
-    behind = source_events(tx, events_behind(state))
+    behind = source_events(tx, events_behind(state), version=derivation)
     if except_thread is not None:
         own = _events_of_thread(tx, behind, except_thread)
         behind = {name: event for name, event in behind.items() if name not in own}

@@ -18,14 +18,26 @@ from shared.domain.extraction import (
     merge_repeated,
     validate_extraction,
 )
-from shared.domain.jobs import Cancel, Done, FollowUp, Job, JobKind, JobState, Outcome
+from shared.domain.jobs import (
+    STAGE_OFF,
+    Cancel,
+    Done,
+    FollowUp,
+    Job,
+    JobKind,
+    JobState,
+    Outcome,
+    Snooze,
+)
 from shared.domain.provenance import is_evidence
 from shared.domain.turns import Message
 from shared.errors import NotFound
 from shared.store.blocks import BlockRow, get_block, mark_ready, summaries_of
 from shared.store.database import ReadTx, WriteTx
+from shared.store.derivation_locks import lock_extraction
 from shared.store.jobs import enqueue
 from shared.store.messages import turns_range
+from shared.store.versions import live_derivation_version
 from workers.event_storing import StoredEvents, store_events
 from workers.extraction_context import neighbours_of, timeline_of
 from workers.models.asking import Asker, Checked
@@ -37,7 +49,7 @@ from workers.step import SOURCE_ERASED, CallLimits, Step, StepContext, call_limi
 
 VALID_EMPTY: Final = "valid_empty"
 NO_VALID_EVENT: Final = "no_valid_event"
-STAGE_OFF: Final = "stage_off"
+DERIVATION_SWITCHED: Final = "derivation_switched"
 _KEYS: Final = ("should_extract",)
 
 
@@ -121,6 +133,11 @@ def store(tx: WriteTx, job: Job, draft: ExtractionDraft, context: StepContext) -
         block = get_block(tx, job.subject)
     except NotFound:
         return SOURCE_ERASED
+    lock_extraction(tx, block.namespace, version=context.derivation_version)
+    live = live_derivation_version(tx, block.namespace)
+    if not context.is_backfill and live != context.derivation_version:
+        # What was thought belongs beside events that readers no longer see.
+        return Snooze(1.0, DERIVATION_SWITCHED)
     if not context.policy.stages.extract:
         mark_ready(tx, block)
         return Done(state=JobState.SKIPPED, reason=STAGE_OFF)
@@ -139,6 +156,7 @@ def store(tx: WriteTx, job: Job, draft: ExtractionDraft, context: StepContext) -
         extraction.events,
         offered=draft.offered,
         version=context.derivation_version,
+        is_apart=context.own_derivation is not None,
     )
     # Locks the thread's row, which incoming turns wait for: so it comes last.
     mark_ready(tx, block)
@@ -153,8 +171,8 @@ def _outcome(
     context: StepContext,
 ) -> Done:
     projection = FollowUp(JobKind.PROJECT, block.block_id)
-    follows = bool(stored.added) and context.policy.stages.project
-    if stored.added and not follows:
+    follows = bool(stored.added or stored.carried) and context.policy.stages.project
+    if stored.added and not follows and not context.is_backfill:
         enqueue(tx, block.namespace, projection, state=JobState.SKIPPED, reason=STAGE_OFF)
     return Done(
         state=JobState.DEGRADED if extraction.refused else JobState.SUCCEEDED,
@@ -162,6 +180,7 @@ def _outcome(
         result={
             "events": len(stored.added),
             "repeated": len(stored.repeated),
+            "carried": len(stored.carried),
             "superseded": len(stored.changes),
             "notes": list(extraction.notes),
         },

@@ -13,7 +13,7 @@ from shared.domain.budget import estimate_tokens
 from shared.domain.graph import Rejection, SourceEvent
 from shared.domain.graph_proposal import GraphReplyError, validate_proposal
 from shared.domain.graph_proposed import Proposal
-from shared.domain.jobs import Cancel, Done, Job, JobKind, JobState, Outcome
+from shared.domain.jobs import STAGE_OFF, Cancel, Done, Job, JobKind, JobState, Outcome
 from shared.domain.model_json import MalformedReply
 from shared.errors import NotFound
 from shared.store.blocks import get_block
@@ -22,7 +22,7 @@ from shared.store.derivation_locks import await_projection
 from shared.store.events import VISIBLE, StoredEvent, events_of_blocks
 from shared.store.graph import source_events
 from shared.store.namespaces import lock_projection
-from workers.graph_storing import StoredGraph, store_proposals
+from workers.graph_storing import GraphTarget, StoredGraph, store_proposals
 from workers.models.asking import Asker, Checked
 from workers.models.inputs import ProjectEvent, ProjectInput
 from workers.models.port import ModelTask, TaskKind
@@ -33,7 +33,6 @@ from workers.stored_times import event_time
 
 NO_EVENTS: Final = "no_events"
 NOTHING_NAMED: Final = "nothing_named"
-STAGE_OFF: Final = "stage_off"
 _SHOWN_PROBLEMS: Final = 12
 _EVENT_OVERHEAD: Final = 60
 _KEYS: Final = ("nodes", "edges")
@@ -76,7 +75,13 @@ def load(tx: ReadTx, job: Job, context: StepContext) -> EventsToProject | Done |
         return Done(JobState.SUCCEEDED_EMPTY, NO_EVENTS)
     limits = call_limits(job, context)
     shown = [_event(event) for event in visible]
-    nodes, edges = known_graph(tx, block.namespace, shown)
+    nodes, edges = known_graph(
+        tx,
+        block.namespace,
+        shown,
+        graph_version_id=context.graph_version_id,
+        derivation=context.own_derivation,
+    )
     groups = _split(shown, limits)
     whole = ProjectInput((), nodes, edges, language=context.policy.language, cuts=limits.cuts)
     return EventsToProject(
@@ -84,7 +89,9 @@ def load(tx: ReadTx, job: Job, context: StepContext) -> EventsToProject | Done |
             replace(whole, events=tuple(group), part=number, parts=len(groups))
             for number, group in enumerate(groups, start=1)
         ),
-        sources=source_events(tx, [event.event_id for event in visible]),
+        sources=source_events(
+            tx, [event.event_id for event in visible], version=context.own_derivation
+        ),
         limits=limits,
     )
 
@@ -102,7 +109,7 @@ def store(tx: WriteTx, job: Job, draft: ProjectionDraft, context: StepContext) -
         get_block(tx, job.subject)
     except NotFound:
         return SOURCE_ERASED
-    sources = source_events(tx, draft.event_ids)
+    sources = source_events(tx, draft.event_ids, version=context.own_derivation)
     if not any(sources[one].status in VISIBLE for one in draft.event_ids & sources.keys()):
         return Cancel("source_forgotten")
     proposals: list[Proposal] = []
@@ -116,11 +123,23 @@ def store(tx: WriteTx, job: Job, draft: ProjectionDraft, context: StepContext) -
         state = JobState.DEGRADED if rejections else JobState.SUCCEEDED_EMPTY
         return Done(state, NOTHING_NAMED, rejections=tuple(asdict(one) for one in rejections))
     stored = store_proposals(
-        tx, job.namespace, proposals, job_event_ids=draft.event_ids, now=context.now
+        tx,
+        job.namespace,
+        proposals,
+        job_event_ids=draft.event_ids,
+        now=context.now,
+        into=_target(context),
     )
-    # Counts the revision on the namespace's row, which incoming turns wait for: so it comes last.
-    lock_projection(tx, job.namespace)
+    if not context.is_backfill:
+        # Counts the revision on the namespace's row, which turns wait for: so it comes last.
+        lock_projection(tx, job.namespace)
     return _done(stored, rejections)
+
+
+def _target(context: StepContext) -> GraphTarget | None:
+    if context.graph_version_id is None:
+        return None
+    return GraphTarget(context.graph_version_id, context.own_derivation)
 
 
 def _done(stored: StoredGraph, rejections: Sequence[Rejection]) -> Done:

@@ -16,7 +16,7 @@ from shared.domain.blocks import (
 )
 from shared.domain.budget import message_tokens, split_messages
 from shared.domain.derivation import model_view
-from shared.domain.jobs import Cancel, Done, FollowUp, Job, JobKind, JobState, Outcome
+from shared.domain.jobs import STAGE_OFF, Cancel, Done, FollowUp, Job, JobKind, JobState, Outcome
 from shared.domain.model_json import MalformedReply, key_of
 from shared.domain.turns import Message
 from shared.errors import NotFound
@@ -31,7 +31,6 @@ from workers.models.port import ModelTask, TaskKind
 from workers.prompts import summarize as prompt
 from workers.step import SOURCE_ERASED, CallLimits, Step, StepContext, call_limits, part_budget
 
-STAGE_OFF: Final = "stage_off"
 NOTHING_TO_EXTRACT: Final = "nothing_to_extract"
 _KEYS: Final = ("title", "tags", "summary", "keypoints", "should_extract")
 
@@ -105,6 +104,9 @@ def store(tx: WriteTx, job: Job, draft: SummaryDraft, context: StepContext) -> O
         ),
     )
     extraction = FollowUp(JobKind.EXTRACT, block.block_id)
+    if context.is_backfill:
+        # The block is ready since long; what its own jobs tell of it stays as it is.
+        return Done(follow_ups=(extraction,) if summary.should_extract else ())
     if summary.should_extract and context.policy.stages.extract:
         return Done(follow_ups=(extraction,))
     state, reason = (
