@@ -89,7 +89,7 @@ def clinic(
             "model_name": "good",
             "model_base_url": server.url,
             "model_api_key": SecretStr(KEY),
-            "model_deadline_s": 0.6,
+            "model_deadline_s": 20.0,
             "model_breaker_failures": 50,
         }
     )

@@ -129,7 +129,7 @@ def test_stuck_04_a_model_that_never_answers_is_cut_and_the_attempt_counted(
     assert (job.state, job.attempt, job.reason) == ("retryable", 1, "deadline")
     assert job.lease_token is None
     (call,) = clinic.calls(block, kind)
-    assert 250 < call.duration_ms < 5_000
+    assert call.duration_ms >= 290
 
 
 def test_stuck_05_an_encoded_file_is_kept_whole_but_never_shown_to_a_model(
@@ -171,13 +171,14 @@ def test_stuck_07_a_job_waits_for_the_quotas_reset_without_a_call_in_between(
 
     job = clinic.world.job(block, JobKind.SUMMARIZE)
     assert (job.state, job.reason, job.attempt) == ("available", "quota", 0)
-    assert 21_590 < clinic.due_in_s(block, JobKind.SUMMARIZE) <= 21_600
+    assert job.snoozed_s == 21_600
+    assert 21_500 < clinic.due_in_s(block, JobKind.SUMMARIZE) <= 21_600
     # Neither a ring before its time nor another job of the same model asks the provider.
     assert clinic.world.run(block, JobKind.SUMMARIZE) == "duplicate_delivery"
     other = clinic.world.say(("My cat is Tom.", "Noted."), thread_id="other")
     assert clinic.world.run(other, JobKind.SUMMARIZE) == "snoozed"
     assert clinic.world.job(other, JobKind.SUMMARIZE).reason == "quota"
-    assert 21_580 < clinic.due_in_s(other, JobKind.SUMMARIZE) <= 21_600
+    assert 21_500 < clinic.due_in_s(other, JobKind.SUMMARIZE) <= 21_600
     assert len(asked) == 1
     assert clinic.calls(other, JobKind.SUMMARIZE) == []
 

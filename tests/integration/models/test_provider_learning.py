@@ -10,10 +10,11 @@ from sqlalchemy import text
 
 from shared.domain.jobs import JobKind
 from tests.integration.models.conftest import KEY, Clinic
+from workers.models.endpoints import ENDPOINTS
 
 
 def test_an_open_breaker_lets_jobs_wait_and_a_probe_closes_it(clinic: Clinic) -> None:
-    clinic.ask(model_breaker_failures=2, model_breaker_pause_s=0.4, model_name="http_500")
+    clinic.ask(model_breaker_failures=2, model_name="http_500")
     block = clinic.block_to(JobKind.SUMMARIZE)
     ends = [clinic.world.run(block, JobKind.SUMMARIZE)]
     clinic.world.hurry(block, JobKind.SUMMARIZE)
@@ -28,7 +29,8 @@ def test_an_open_breaker_lets_jobs_wait_and_a_probe_closes_it(clinic: Clinic) ->
     assert len(clinic.calls(block, JobKind.SUMMARIZE)) == 2
 
     clinic.server.play("good")
-    time.sleep(0.45)  # the breaker's own pause, by the process's clock
+    breaker = ENDPOINTS.of(clinic.server.url, "http_500", limit=2, pause_s=30.0).breaker
+    breaker.monotonic = lambda: time.monotonic() + 31.0
     clinic.world.hurry(block, JobKind.SUMMARIZE)
     assert clinic.world.run(block, JobKind.SUMMARIZE) == "succeeded"
     assert clinic.world.run(block, JobKind.EXTRACT) == "succeeded"
