@@ -53,7 +53,9 @@ class Request:
 def test_every_route_that_takes_an_id_or_a_namespace_has_an_example(
     system: RunningSystem,
 ) -> None:
-    assert addressed_routes(system) == set(EXAMPLES)
+    routes = addressed_routes(system)
+    assert routes - set(EXAMPLES) == set(), "give these an example in route_examples.py"
+    assert set(EXAMPLES) - routes == set(), "these routes are gone"
 
 
 def test_what_is_another_tenants_answers_as_if_it_never_existed_and_stays_as_it_is(
@@ -128,6 +130,7 @@ def filled_memory(memory: Memory) -> Names:
         home.turn("open", "The spare key is under the flowerpot.", thread_id="theirs")
     found = memory.search_events("pnpm Orion", thread_id="theirs")
     nodes = memory.search_graph("Mara")
+    versions = memory.get(f"{memory.written}/graph-versions")
     key = memory.post("/v1/keys", {"label": "to be revoked", "permissions": ["read"]})
     memory.assess(
         found["batch_id"], "sufficient", [found["items"][0]["evidence_ref"]], strategy="answer"
@@ -141,6 +144,7 @@ def filled_memory(memory: Memory) -> Names:
         "bat": found["batch_id"],
         "job": memory.jobs()[0]["job_id"],
         "key_id": key["key_id"],
+        "gvn": versions["items"][0]["graph_version_id"],
     }
 
 

@@ -1,4 +1,4 @@
-"""A worker that dies in the middle of a model call delays its job and does nothing else."""
+"""A worker that dies, or is away, in the middle of a model call only delays its job."""
 
 from tests.acceptance.memory import SCRIPTED, Memory
 from tests.support.stack import RunningSystem
@@ -41,6 +41,27 @@ def test_a_job_whose_worker_was_killed_is_done_once_by_another_attempt(
     assert [error["code"] for error in extraction["errors"]] == ["lease_expired"]
     assert titles(memory) == titles(undisturbed) != []
     memory.wait_ready("main", blocks=1)
+
+
+def test_a_worker_that_comes_back_after_its_lease_changes_nothing(
+    system: RunningSystem, memory: Memory
+) -> None:
+    system.script.hang(TaskKind.EXTRACT, seconds=5)
+    tell(memory)
+    wait_until_thinking(system, memory)
+    system.pause("worker")
+    system.script.follow_rules()
+    system.start_spare("worker")
+    done = memory.settled_jobs()
+    told = titles(memory)
+    assert {job["kind"]: job["attempt"] for job in done}["extract"] == 2
+
+    system.resume("worker")
+
+    # The task's result as its worker reports it, once it tried to store what it had thought.
+    system.wait_until(lambda: "'lease_lost'" in system.log("worker"), "the late worker gave up")
+    assert memory.jobs() == done
+    assert titles(memory) == told != []
 
 
 def wait_until_thinking(system: RunningSystem, memory: Memory) -> None:

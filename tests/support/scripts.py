@@ -23,9 +23,13 @@ class ModelScript:
         """Answer every call by the rules model."""
         self._write({"default": "rules"})
 
-    def fail_for_good(self, fault: str = "transient") -> None:
-        """Fail every call, of every kind, until told otherwise."""
-        self._write({"default": {"fault": fault}})
+    def fail_for_good(self, *kinds: TaskKind) -> None:
+        """Fail every call of these kinds, without kinds every call, until told otherwise."""
+        failing = {"fault": "transient"}
+        if kinds:
+            self._write({"default": "rules", **{kind.value: failing for kind in kinds}})
+        else:
+            self._write({"default": failing})
 
     def hang(self, kind: TaskKind, *, seconds: float = 600.0) -> None:
         """Let calls of one kind hang, others follow the rules."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -41,6 +43,7 @@ from tests.support.servers import new_valkey, short_folder
 from tests.support.waiting import POLL_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
+SPARE = "spare"
 READY_S = 60.0
 _LIMIT_S = 120
 _TAIL_LINES = 40
@@ -117,6 +120,21 @@ class RunningSystem:
             self._expected.discard(name)
             self.children[name].kill()
 
+    def pause(self, name: str) -> None:
+        """Stop a process and its children in their tracks (SIGSTOP), as a lost machine looks."""
+        self._signal(name, signal.SIGSTOP)
+
+    def resume(self, name: str) -> None:
+        """Let a paused process go on from where it stood."""
+        self._signal(name, signal.SIGCONT)
+
+    def start_spare(self, name: str) -> None:
+        """Start another process beside the one of that name; it is called spare."""
+        spec = replace(self.children[name].spec, name=SPARE)
+        self.children[SPARE] = Child(spec, logs=self.folder / "logs", terminal=SilentTerminal())
+        self._ended.callback(self.children[SPARE].kill)
+        self.start(SPARE)
+
     def stop_broker(self) -> None:
         """Take the broker away."""
         self.broker.kill()
@@ -132,6 +150,9 @@ class RunningSystem:
     def heal(self) -> None:
         """Undo what a test did: everything runs, and models follow the rules."""
         self.script.follow_rules()
+        if SPARE in self.children:
+            self.kill(SPARE)
+            del self.children[SPARE]
         if not self.broker.is_ready():
             self.start_broker_empty()
         self.start(*(name for name, child in self.children.items() if not child.is_running()))
@@ -153,6 +174,10 @@ class RunningSystem:
             return check()
 
         return wait_until(checked, what, within_s=within_s, poll_s=poll_s)
+
+    def log(self, name: str) -> str:
+        """Return what a process has written since the system began."""
+        return self.children[name].log_path.read_text(encoding="utf-8", errors="replace")
 
     def log_tails(self) -> dict[str, str]:
         """Return the last lines of every log, by the name of its process."""
@@ -193,6 +218,11 @@ class RunningSystem:
         )
 
     # Parts
+
+    def _signal(self, name: str, number: signal.Signals) -> None:
+        mark = self.children[name].mark()
+        assert mark is not None, f"{name} does not run"
+        os.killpg(mark.pid, number)
 
     def _prepare(self) -> None:
         self.folder = self._ended.enter_context(short_folder())
