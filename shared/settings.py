@@ -5,6 +5,8 @@ Each field is read from `STRATAGATE_<NAME>`; units are in the names.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, Self
@@ -209,6 +211,11 @@ class Settings(BaseSettings):
                     "a running job would be cut or delivered twice before its own deadline"
                 )
         return self
+
+
+def otel_variables() -> Mapping[str, str]:
+    """Return the standard variables of OpenTelemetry (OTEL_…) in this process's environment."""
+    return {name: value for name, value in os.environ.items() if name.startswith("OTEL_")}
 
 
 @lru_cache(maxsize=1)

@@ -18,6 +18,7 @@ from shared.domain.jobs import BACKFILL
 from shared.logs import configure_logs, get_logger
 from shared.metrics import RINGS
 from shared.settings import QUEUES, Settings, get_settings
+from shared.tracing import start_tracing, stop_tracing
 from workers.process import close_process, deps_of_process
 from workers.runner import Deps, JobDied, JobRetried
 from workers.worker_metrics import forget_folder, serve_metrics
@@ -141,10 +142,12 @@ def _on_setup_logging(**_: Any) -> None:
 
 
 def _on_process_init(**_: Any) -> None:
+    start_tracing("worker")
     deps()
 
 
 def _on_process_shutdown(**_: Any) -> None:
+    stop_tracing()
     close_process()
 
 

@@ -47,12 +47,14 @@ from shared.store.job_queue import Ring
 from shared.store.job_rings import mark_rung, unmark_rung
 from shared.store.jobs import enqueue
 from shared.store.namespaces import get_namespace, policy_defaults
+from workers.attempt_scope import attempt_scope
 from workers.call_ledger import CallLedger, usage_of
 from workers.lease import renewed_lease
 from workers.models.asking import CALLS_AN_ATTEMPT, Asker
 from workers.models.port import Model, ModelError
 from workers.spend_guard import SpendGuard
 from workers.step import Step, StepContext, aimed
+from workers.traced_model import TracedModel
 
 DUPLICATE: Final = "duplicate_delivery"
 LEASE_LOST: Final = "lease_lost"
@@ -113,6 +115,7 @@ def run_job(tenant_id: str, job_id: str, deps: Deps) -> str:
                 lease_s=deps.settings.lease_s,
                 longest_s=deps.settings.hard_limit_s,
             ),
+            attempt_scope(job),
         ):
             return attempt.run()
     except job_leases.LeaseLost:
@@ -290,7 +293,7 @@ class _Attempt:
         if policy.provider and policy.model and self.deps.model_of:
             model = self.deps.model_of(policy.provider, policy.model)
         return Asker(
-            model=model,
+            model=TracedModel(model),
             attempt=self.job.attempt,
             model_deadline_s=self.deps.settings.model_deadline_s,
             step_deadline_s=ceiling_s(self.job.kind, most_s=self.deps.settings.step_deadline_s),

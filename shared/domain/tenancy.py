@@ -90,9 +90,14 @@ def effective_policy(defaults: Policy, *overrides: Mapping[str, Any]) -> Policy:
     return policy
 
 
+def is_name(value: str) -> bool:
+    """Tell whether a text can be the name of a namespace or thread."""
+    return _NAME.fullmatch(value) is not None
+
+
 def check_name(value: str, pointer: str) -> str:
     """Return a namespace or thread name if it is one; else InvalidInput names the field."""
-    if not _NAME.fullmatch(value):
+    if not is_name(value):
         raise InvalidInput.at(
             pointer,
             "use 1 to 200 characters of A-Z a-z 0-9 . _ : @ - (no slash, no blank)",

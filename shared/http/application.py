@@ -33,6 +33,7 @@ from shared.logs import configure_logs_once, get_logger
 from shared.settings import Settings
 from shared.store.audit import AuditEntry, record
 from shared.store.database import Database, QueueDatabase
+from shared.tracing import start_tracing, stop_tracing
 
 _log = get_logger("http")
 _ERRORS = {
@@ -94,6 +95,8 @@ def _lifespan(lifespans: Sequence[Lifespan]) -> Lifespan:
     @asynccontextmanager
     async def run(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
+            if start_tracing("api"):
+                stack.callback(stop_tracing)
             stack.callback(app.state.queue_database.close)
             stack.callback(app.state.database.close)
             for lifespan in lifespans:

@@ -6,7 +6,7 @@ cannot be accepted without its job, nor a job exist without its work.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import Row, RowMapping, and_, func, null, select, text, update
@@ -27,6 +27,7 @@ from shared.ids import Prefix, new_id
 from shared.store.database import ReadTx, WriteTx
 from shared.store.job_calls import CALLS_BEFORE, answered_calls
 from shared.store.tables import jobs
+from shared.tracing import current_traceparent
 
 
 def enqueue(
@@ -53,7 +54,7 @@ def enqueue(
         "queue": work.queue or QUEUE_OF[work.kind],
         "priority": work.priority,
         "max_attempts": max_attempts,
-        "payload": dict(work.payload),
+        "payload": _traced(work.payload),
         "state": state.value,
         "reason": reason,
     }
@@ -71,6 +72,12 @@ def enqueue(
     )
     added: str | None = tx.connection.execute(statement).scalar()
     return added or _live_job(tx, work.kind, work.subject)
+
+
+def _traced(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep the trace that causes a job with it, so that its spans and log lines join that."""
+    traceparent = current_traceparent()
+    return dict(payload) if traceparent is None else {"traceparent": traceparent, **payload}
 
 
 def _live_job(tx: ReadTx, kind: JobKind, subject: str) -> str:

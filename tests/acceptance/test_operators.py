@@ -14,6 +14,7 @@ from deploy.local.ports import LOOPBACK, free_port
 from deploy.local.services import stratagate
 from tests.acceptance.memory import Memory
 from tests.support.stack import ROOT, RunningSystem
+from workers.models.port import TaskKind
 
 Report = dict[str, dict[str, str]]
 
@@ -67,7 +68,7 @@ def test_the_doctor_names_a_broker_that_is_away(memory: Memory) -> None:
 def test_dead_letters_are_listed_with_what_helps_and_retried_by_hand(memory: Memory) -> None:
     system, key = memory.system, memory.tenant.admin_key
     memory.begin(block_turn_size=1, provider="scripted", model="scripted")
-    system.script.fail_for_good("permanent")
+    system.script.fail_for_good(TaskKind.SUMMARIZE)
     memory.turn("dies", "The archive is in Bergen.")
     system.wait_until(lambda: memory.jobs(state="dead"), "the job is dead")
     told = system.command("dead-letters", "--json", key=key)
