@@ -23,7 +23,6 @@ PREFIXES = {
     "bat": Prefix.BATCH,
     "job": Prefix.JOB,
     "key_id": Prefix.KEY,
-    "gvn": Prefix.GRAPH_VERSION,
 }
 """The path parameters that are ids, by their names in the document."""
 
@@ -54,12 +53,6 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "GET /v1/namespaces/{ns}/graph-versions/{gvn}": (NO_BODY,),
     "GET /v1/namespaces/{ns}/graph-versions/{gvn}/diff": (NO_BODY,),
     "POST /v1/namespaces/{ns}/graph-versions/{gvn}/switch": (NO_BODY,),
-    "POST /v1/namespaces/{ns}/graph-versions/{gvn}/drop": (NO_BODY,),
-    "POST /v1/namespaces/{ns}/reprocess": (Example({"stages": ["project"]}),),
-    "GET /v1/namespaces/{ns}/graph-versions": (NO_BODY,),
-    "GET /v1/namespaces/{ns}/graph-versions/{gvn}": (NO_BODY,),
-    "GET /v1/namespaces/{ns}/graph-versions/{gvn}/diff": (NO_BODY,),
-    "POST /v1/namespaces/{ns}/graph-versions/{gvn}/switch": (Example({}),),
     "POST /v1/namespaces/{ns}/graph-versions/{gvn}/drop": (NO_BODY,),
     "GET /v1/jobs": (Example(query={"namespace": "{ns}"}),),
     "GET /v1/jobs/{job}": (NO_BODY,),
