@@ -11,11 +11,11 @@ from workers.prompts.rendering import (
     REPLY_RULE,
     ReplyModel,
     data_section,
-    message_view,
     rules_of,
+    words_view,
 )
 
-VERSION: Final = "summarize/1"
+VERSION: Final = "summarize/2"
 
 
 class SummarizeReply(ReplyModel):
@@ -57,6 +57,6 @@ title or the summary empty, and never write filler in their place.
 
 def render(material: SummarizeInput) -> Prompt:
     """Return the prompt for one part of a block."""
-    payload = {"messages": [message_view(message) for message in material.messages]}
+    payload = {"messages": [words_view(message) for message in material.messages]}
     user = "\n".join([*rules_of(material), data_section(payload)])
     return Prompt(version=VERSION, system=_SYSTEM, user=user)

@@ -126,7 +126,9 @@ def test_an_extraction_ends_as_its_models_fault_deserves(clinic: Clinic, fault: 
     assert tuple(ends) == expected.ends
     assert (job.state, job.reason) == (expected.state, expected.reason)
     assert tuple((one["class"], one["code"]) for one in job.errors) == expected.failures
-    assert len(clinic.server.requests) == expected.calls
+    # Who gives up soon may be gone before a busy server has read what was asked.
+    asked = clinic.calls(block, JobKind.EXTRACT) if fault in SLOW else clinic.server.requests
+    assert len(asked) == expected.calls
     _nothing_is_lost(clinic, block, expected)
 
 

@@ -51,7 +51,6 @@ def test_what_a_model_reads_is_what_was_said() -> None:
     payload = json.loads(user.split("<data>\n", 1)[1].removesuffix("\n</data>"))
     assert payload["messages"] == [
         {
-            "id": "msg_1",
             "role": "user",
             "name": "Ann",
             "at": "2026-03-01T10:00:00+02:00",
