@@ -13,7 +13,7 @@ from shared.domain.spend import BUDGET_EXCEEDED
 from shared.settings import QUEUES
 from shared.store.job_samples import LedgerHealth
 
-CIRCUIT_OPEN: Final = "circuit_open"
+CIRCUIT_OPEN: Final = "breaker_open"
 _SHOWN: Final = 5
 
 

@@ -68,7 +68,7 @@ def test_a_healthy_installation_has_no_finding_and_every_check_is_told() -> None
         ),
         (
             "breaker",
-            {"waiting": (Waiting("circuit_open", 5, 1, NOW),)},
+            {"waiting": (Waiting("breaker_open", 5, 1, NOW),)},
             "5 job(s)",
             "STRATAGATE_MODEL_BASE_URL",
         ),
