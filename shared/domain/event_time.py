@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shared.domain.events import EventTime, Quote
+from shared.domain.event_types import event_type_of
+from shared.domain.events import EventTime, EventType, Quote
 from shared.domain.extraction_fields import Fields
 from shared.domain.provenance import folded, text_of
 from shared.domain.temporal.claims import CheckedTime, CitedText, TemporalClaim, check_claim
@@ -31,6 +32,7 @@ def derive_time(
         original_text=fields.optional_text("originalText", limit=_WORDS)
         or _quoted_words(fields, sources, quotes, zone=zone),
         status=fields.optional_text("status", limit=_WORDS),
+        is_cancellation=event_type_of(fields.get("eventType")) is EventType.CANCELLATION,
     )
     cited = [
         CitedText(text_of(source), source.occurred_at, source.zone or zone)

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from shared.domain.temporal.cancelling import says_cancelled
 from shared.domain.temporal.resolver import resolve
 from shared.domain.temporal.selection import as_date
 from shared.domain.temporal.values import Basis, Precision, TemporalStatus, TimeExpression
+from shared.domain.temporal.zones import local
 
 Claimed = str | date | datetime | None
 
@@ -23,11 +25,15 @@ REPLACED = "replaced"
 INVERTED = "inverted_range"
 IMPOSSIBLE = "impossible_date"
 FOREIGN_WORDING = "wording_not_in_source"
+NOT_CANCELLED = "cancellation_not_in_source"
 
 
 @dataclass(frozen=True, slots=True)
 class TemporalClaim:
-    """What a model said about when an event happened; dates as ISO text or values."""
+    """What a model said about when an event happened; dates as ISO text or values.
+
+    `is_cancellation` says that the event's type is one: then `cancelled` needs no words.
+    """
 
     happened_start: Claimed = None
     happened_end: Claimed = None
@@ -35,6 +41,7 @@ class TemporalClaim:
     basis: str | None = None
     original_text: str | None = None
     status: str | None = None
+    is_cancellation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +83,11 @@ def check_claim(claim: TemporalClaim, cited: Sequence[CitedText]) -> CheckedTime
     With an original wording, the expressions it holds in a cited message decide; without
     one, or when no message has it, the expression that equals or else overlaps the claimed
     dates. What is not derivable becomes `unknown` with the original words kept. A range
-    said or claimed backwards loses its end. Plans stay plans.
+    said or claimed backwards loses its end. Plans stay plans, what began and lasts is
+    ongoing, and `cancelled` stands when the event's type or a cited message says so.
     """
     notes: list[str] = []
+    status = _claimed_status(claim, cited, notes)
     start, end = _parsed(claim.happened_start, notes), _parsed(claim.happened_end, notes)
     if start is not None and end is not None and end < start:
         notes.append(INVERTED)
@@ -94,8 +103,8 @@ def check_claim(claim: TemporalClaim, cited: Sequence[CitedText]) -> CheckedTime
             found = []
     chosen = _choose(found, start, end, needs_match=not _has(wording, folded))
     if chosen is None:
-        return _unknown(claim, notes, dated=start is not None)
-    return _checked(claim, chosen, start, notes)
+        return _unknown(claim, status, notes, dated=start is not None)
+    return _checked(claim, status, chosen, start=start, notes=notes)
 
 
 def fold(text: str) -> str:
@@ -176,10 +185,11 @@ def _days(expression: TimeExpression) -> tuple[date, date]:
     return first, as_date(expression.end) if expression.end is not None else first
 
 
-def _unknown(claim: TemporalClaim, notes: list[str], *, dated: bool) -> CheckedTime:
+def _unknown(
+    claim: TemporalClaim, status: TemporalStatus, notes: list[str], *, dated: bool
+) -> CheckedTime:
     if dated:
         notes.append(NOT_DERIVABLE)
-    status = _known(claim.status)
     return CheckedTime(
         start=None,
         end=None,
@@ -192,7 +202,12 @@ def _unknown(claim: TemporalClaim, notes: list[str], *, dated: bool) -> CheckedT
 
 
 def _checked(
-    claim: TemporalClaim, found: _Found, start: date | None, notes: list[str]
+    claim: TemporalClaim,
+    status: TemporalStatus,
+    found: _Found,
+    *,
+    start: date | None,
+    notes: list[str],
 ) -> CheckedTime:
     expression = found.expression
     if expression.note:
@@ -209,7 +224,7 @@ def _checked(
         end=expression.end,
         precision=expression.precision,
         basis=expression.basis,
-        status=_status(_known(claim.status), expression.status),
+        status=_status(status, expression.status, ended=_has_ended(found)),
         original_text=claim.original_text if keep else expression.original_text,
         notes=tuple(dict.fromkeys(notes)),
         zone=found.source.zone,
@@ -217,17 +232,36 @@ def _checked(
     )
 
 
-def _known(status: str | None) -> TemporalStatus:
+def _claimed_status(
+    claim: TemporalClaim, cited: Iterable[CitedText], notes: list[str]
+) -> TemporalStatus:
+    said = (claim.status or "").strip().lower()
     try:
-        return TemporalStatus((status or "").strip().lower())
+        status = TemporalStatus("cancelled" if said == "canceled" else said)
     except ValueError:
         return TemporalStatus.UNKNOWN
+    if status is not TemporalStatus.CANCELLED or claim.is_cancellation:
+        return status
+    if any(says_cancelled(c.text) for c in cited):
+        return status
+    notes.append(NOT_CANCELLED)
+    return TemporalStatus.UNKNOWN
 
 
-def _status(claimed: TemporalStatus, derived: TemporalStatus) -> TemporalStatus:
-    """Keep a claimed plan a plan, and let nothing ahead of its mention have occurred."""
-    if claimed is TemporalStatus.PLANNED or claimed is TemporalStatus.UNKNOWN:
-        return claimed if claimed is TemporalStatus.PLANNED else derived
-    if derived is TemporalStatus.PLANNED:
+def _has_ended(found: _Found) -> bool:
+    """Tell whether the days found lie before the mention: "for ten years", not "these ten"."""
+    if found.expression.start is None:
+        return False
+    today = local(found.source.mentioned_at, found.source.zone).date()
+    return _days(found.expression)[1] < today
+
+
+def _status(claimed: TemporalStatus, derived: TemporalStatus, *, ended: bool) -> TemporalStatus:
+    """Keep a claimed plan a plan; what lies ahead has not occurred, what lasts has not ended."""
+    if claimed in (TemporalStatus.PLANNED, TemporalStatus.CANCELLED):
+        return claimed
+    if claimed is TemporalStatus.UNKNOWN:
+        return derived
+    if derived is TemporalStatus.PLANNED or (derived is TemporalStatus.ONGOING and ended):
         return derived
     return claimed

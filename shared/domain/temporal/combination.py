@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 from shared.domain.temporal import arithmetic as cal
+from shared.domain.temporal import rescheduling
 from shared.domain.temporal.rules import Atom, Context, Grain, Kind, select
 from shared.domain.temporal.selection import first_day, last_day
 from shared.domain.temporal.values import Basis, Interval, Precision
@@ -115,13 +116,11 @@ def _timed(left: Atom, right: Atom, _between: str, ctx: Context) -> Atom | None:
             return None
         hour, minute = _hour(clock, day.part or clock.part)
         at = datetime.combine(first_day(day.interval), time(hour, minute), ctx.at.tzinfo)
-        return replace(
-            day,
-            start=left.start,
-            end=right.end,
-            interval=Interval(at, at, Precision.INSTANT),
-            within=(),
-        )
+        whole = replace(day, start=left.start, end=right.end, within=())
+        if at.astimezone(UTC).astimezone(at.tzinfo).replace(fold=0) != at:
+            # The zone's clock skipped that time: the day stands, the time is refused.
+            return replace(whole, note="impossible_time")
+        return replace(whole, interval=Interval(at, at, Precision.INSTANT))
     return None
 
 
@@ -159,7 +158,9 @@ def _shifted(left: Atom, right: Atom, _between: str, _ctx: Context) -> Atom | No
 def _spanned(left: Atom, right: Atom, between: str, ctx: Context) -> Atom | None:
     if left.kind is not Kind.TIME or right.kind is not Kind.TIME:
         return None
-    if not _opens_span(ctx.text[: left.start], between):
+    if not _opens_span(ctx.text[: left.start], between) or rescheduling.leaves(
+        ctx.text, left.start
+    ):
         return None
     opened = _year_from(left, right)
     closed = _closing_of(opened, right)

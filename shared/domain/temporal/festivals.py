@@ -170,9 +170,9 @@ CHINESE: dict[str, Festival] = {
     "教师节": fixed(9, 10),
     "国庆": fixed(10, 1),
     "十一假期": days(10, 1, 7),
-    "国庆假期": days(10, 1, 7),
-    "国庆长假": days(10, 1, 7),
-    "国庆黄金周": days(10, 1, 7),
+    "十一长假": days(10, 1, 7),
+    "十一黄金周": days(10, 1, 7),
+    "十一期间": days(10, 1, 7),
     "万圣节": fixed(10, 31),
     "双十一": fixed(11, 11),
     "双11": fixed(11, 11),
@@ -180,4 +180,11 @@ CHINESE: dict[str, Festival] = {
     "双十二": fixed(12, 12),
     "平安夜": fixed(12, 24),
     "圣诞": fixed(12, 25),
+}
+
+# What "during" a festival covers, where that is longer than the day itself.
+HOLIDAYS: dict[str, Festival] = {
+    "国庆": days(10, 1, 7),
+    "五一": days(5, 1, 5),
+    "劳动节": days(5, 1, 5),
 }

@@ -92,6 +92,18 @@ def _year(m: re.Match[str], ctx: Context) -> Atom | None:
     return Atom(*m.span("x"), interval, grain=grain, basis=Basis.EXPLICIT)
 
 
+def _short_year(m: re.Match[str], ctx: Context) -> Atom:
+    """Read "back in '09"."""
+    whole = cal.year(_century(m["y"], ctx))
+    return Atom(*m.span("x"), whole, grain=Grain.YEAR, basis=Basis.EXPLICIT)
+
+
+def _century(digits: str, ctx: Context) -> int:
+    """Return the year of two digits that lies at most ten years past the mention."""
+    year = ctx.today.year // 100 * 100 + int(digits)
+    return year - 100 if year > ctx.today.year + 10 else year
+
+
 def _years(m: re.Match[str], _ctx: Context) -> Atom | None:
     first, last = cal.year(int(m["y"])), cal.year(int(m["y2"]))
     if selection.first_day(last) <= selection.first_day(first):
@@ -103,7 +115,7 @@ def _years(m: re.Match[str], _ctx: Context) -> Atom | None:
 def _season(m: re.Match[str], ctx: Context) -> Atom | None:
     name = en.SEASONS[m["season"].lower()]
     if m["y"]:
-        year = int(m["y"]) if len(m["y"]) == 4 else 2000 + int(m["y"][-2:])
+        year = int(m["y"]) if len(m["y"]) == 4 else _century(m["y"][-2:], ctx)
         return Atom(*m.span("x"), cal.season(year, name), grain=Grain.SEASON, basis=Basis.EXPLICIT)
     if not m["lead"]:
         within = ((Grain.YEAR, lambda y: cal.season(selection.first_day(y).year, name)),)
@@ -161,6 +173,11 @@ RULES = (
         ),
         frozenset({"#4"}),
         _year,
+    ),
+    Rule(
+        re.compile(rf"\b(?:{_LEAD})\s+(?P<x>['’](?P<y>\d{{2}}))\b(?!['’]?s\b)", _I),
+        frozenset({"#2"}),
+        _short_year,
     ),
     Rule(
         re.compile(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from shared.domain.temporal import arithmetic as cal
-from shared.domain.temporal import selection
+from shared.domain.temporal import rescheduling, selection
 from shared.domain.temporal import vocabulary_en as en
 from shared.domain.temporal.leaning_en import direction, yearless
 from shared.domain.temporal.numeric_dates import IMPOSSIBLE, day_atom, refused
-from shared.domain.temporal.rules import Atom, Context, Grain, Rule
+from shared.domain.temporal.rules import Atom, Context, Grain, Kind, Rule, Tense
 from shared.domain.temporal.values import Basis, Interval
 
 _I = re.IGNORECASE
@@ -59,6 +59,8 @@ def _nth_day(m: re.Match[str], ctx: Context) -> Atom | None:
     day = int(m["d"])
     if not 1 <= day <= 31:
         return None
+    if en.fold(m["lead"]) in ("to", "for", "through") and not _may_close(m, ctx):
+        return None
     interval = selection.day_of_month(ctx.today, day, direction(m, ctx))
     return Atom(
         *m.span("x"),
@@ -74,6 +76,35 @@ _DAY = (
     + "|".join(w for w in sorted(en.ORDINALS, key=len, reverse=True) if en.ORDINALS[w] > 0)
     + ")"
 )
+
+
+def _may_close(m: re.Match[str], ctx: Context) -> bool:
+    """Tell "moved to the 5th" and "from the 3rd to the 5th" from "up to the 5th floor"."""
+    if rescheduling.english(ctx.text, *m.span("x")) is Tense.FUTURE:
+        return True
+    return _NTH_BEFORE.search(ctx.text, max(0, m.start() - 12), m.start()) is not None
+
+
+_NTH_BEFORE = re.compile(r"\bthe\s+\d{1,2}(?:st|nd|rd|th)\s$", _I)
+
+
+def _weekday_nth(m: re.Match[str], ctx: Context) -> Atom | None:
+    """Read "Friday the 16th": the nearest 16th that is a Friday, where the clause looks."""
+    weekday, day = en.WEEKDAYS[m["weekday"].lower()], int(m["d"])
+    if not 1 <= day <= 31:
+        return None
+    if m["lead"] is None and day == 13 and weekday == 4:
+        return Atom(*m.span("x"), kind=Kind.VETO)
+    step = -1 if direction(m, ctx) is Tense.PAST else 1
+    for months in range(4):
+        moved = cal.shift_months(ctx.today, step * months)
+        found = cal.day_of(moved.year, moved.month, day)
+        if found is None:
+            continue
+        first = selection.first_day(found)
+        if first.weekday() == weekday and (first - ctx.today).days * step >= 0:
+            return Atom(*m.span("x"), found, grain=Grain.DAY)
+    return Atom(*m.span("x"), basis=Basis.UNKNOWN)
 
 
 _ON = r"on|by|since|until|till|from|before|after|around"
@@ -122,8 +153,20 @@ RULES = (
         _days_of_month,
     ),
     Rule(
-        re.compile(rf"\b(?:{_ON})\s+(?P<x>the\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th))\b{_DAY_ENDS}", _I),
+        re.compile(
+            rf"\b(?P<lead>{_ON}|to|for|through)\s+(?P<x>the\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th))\b{_DAY_ENDS}",
+            _I,
+        ),
         frozenset({"#1", "#2"}),
         _nth_day,
+    ),
+    Rule(
+        re.compile(
+            rf"\b(?:(?P<lead>on)\s+)?(?P<x>(?P<weekday>{en.WEEKDAY}),?\s+(?:the\s+)?"
+            r"(?P<d>\d{1,2})(?:st|nd|rd|th))\b(?!\s+(?:of|floor))",
+            _I,
+        ),
+        frozenset({"#1", "#2"}),
+        _weekday_nth,
     ),
 )

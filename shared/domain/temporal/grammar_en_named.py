@@ -31,12 +31,22 @@ def _festival(m: re.Match[str], ctx: Context) -> Atom | None:
     return atom
 
 
+# A present perfect: "have" before a participle, not "have a visa", "had been", "will have been".
 _PERFECT = re.compile(
-    r"(?:['’]ve|\bhave|\bhas|\bhaven['’]?t|\bhasn['’]?t|['’]s\s+been|\bbeen)\b[^.!?;\n]*$", _I
+    r"(?:['’]ve|(?<!\bwill )(?<!\bcould )(?<!\bwould )(?<!\bshould )(?<!\bmust )(?<!\bto )"
+    r"(?<!['’]ll )\b(?:have|has)(?:n['’]?t)?|(?:(?<=\w)['’]s)(?=\s+(?:\w+ly\s+|not\s+)?been\b)|"
+    r"(?:^|[.!?;,]\s*|\bi\s+|\bwe\s+)(?=been\b))"
+    r"(?:\s*(?:i|you|we|they|he|she|it|not|never|always|also|only|just|all|both|now|already|\w+ly)\b)*"
+    r"\s*(?:been|had|known|kept|held|taught|felt|led|run|worn|done|gone|seen|heard|met|read|made|"
+    r"spent|built|slept|come|become|taken|given|grown|driven|written|sung|drunk|eaten|flown|"
+    r"(?!need|red\b|bed\b)[a-z]{2,}ed)\b[^.!?;\n]*$",
+    _I,
 )
-
-
-_BEEN = re.compile(r"\bbeen(?:\s+\w+){0,2}\s*$", _I)
+_BEEN = re.compile(
+    r"\bbeen(?:\s+(?:about|around|almost|nearly|roughly|like|just|only|already|at|least|now|a|good|"
+    r"solid|full|whole))*\s*$",
+    _I,
+)
 
 
 _STILL = re.compile(r"\s+(?:now|already|and\s+counting|strong)\b", _I)
@@ -52,6 +62,8 @@ def _lasting(m: re.Match[str], ctx: Context) -> Atom | None:
     count, unit = en.number(m["n"]), en.unit(m["unit"])
     if unit in ("minute", "hour", "weekend") or unit in cal.SEASON_START:
         return None
+    if m["open"]:
+        return Atom(*m.span("x"), basis=Basis.UNKNOWN, ongoing=True)
     if count is None:
         return Atom(*m.span("x"), shifting.few(ctx.today, unit, ahead=False), ongoing=True)
     return Atom(*m.span("x"), shifting.by_units(ctx.today, unit, -count), ongoing=True)
@@ -116,7 +128,7 @@ RULES = (
     ),
     Rule(
         re.compile(
-            rf"\b(?P<x>(?P<for>for\s+)?(?:(?:about|around|almost|nearly|roughly|over|the\s+last|the\s+past)\s+)?"
+            rf"\b(?P<x>(?P<for>for\s+)?(?:(?:about|around|almost|nearly|roughly|the\s+last|the\s+past|(?P<open>{en.OPEN_ENDED}))\s+)?"
             rf"(?<![\w.$-])(?P<n>{en.NUMBER})\s+(?P<unit>{en.DATE_UNIT}))\b(?!\s+(?:ago|old|back|later|from|before|after|of|since)\b)",
             _I,
         ),

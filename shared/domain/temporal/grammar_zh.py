@@ -88,10 +88,11 @@ def _bare_weekday(m: re.Match[str], ctx: Context) -> Atom | None:
 
 def _bare_weekend(m: re.Match[str], ctx: Context, tense: Tense) -> Atom:
     """Read 周末 alone: the last one in a past clause, else the one of this week."""
+    within = ((Grain.WEEK, lambda week: cal.weekend_of(first_day(week))),)
     if tense is Tense.OPEN:
-        return Atom(m.start(), m.end(), basis=Basis.UNKNOWN)
+        return Atom(m.start(), m.end(), basis=Basis.UNKNOWN, within=within)
     weekend = shifting.weekend(ctx.today, -1 if tense is Tense.PAST else 0)
-    return Atom(m.start(), m.end(), weekend, grain=Grain.WEEKEND)
+    return Atom(m.start(), m.end(), weekend, grain=Grain.WEEKEND, within=within)
 
 
 def _month(m: re.Match[str], ctx: Context) -> Atom:
@@ -131,24 +132,30 @@ def veto(m: re.Match[str], _ctx: Context) -> Atom:
     return Atom(m.start(), m.end(), kind=Kind.VETO)
 
 
-_REL = r"(?P<rel>上上|下下|上一|下一|这一|上|这|本|下)"
+_REL = r"(?P<rel>上上上|大[上下]|上上|下下|上一|下一|这一|上|这|本|下)"
 
 
 _WEEK = r"(?:周|星期|礼拜)"
+# Names that begin with 周 and cannot be a week with what follows it.
+_NAMED_ZHOU = "杰伦|星驰|润发|恩来|树人|冬雨"
 
 
 # A part of day before a clock time belongs to that clock: 下周一 + 下午三点.
 _NO_CLOCK = r"(?!\s*[\d一二两三四五六七八九十]{1,3}[点时:：])"
 
 
-_PART = rf"(?:的?(?P<part>{zh.PART}){_NO_CLOCK})?"
+# Atomic, or 晚上八点 would lose its 晚 to the day.
+_PART = rf"(?:的?(?P<part>(?>{zh.PART})){_NO_CLOCK})?"
+# 从前天开始 is since two days ago; 从前 with 天真 or 天天 is long ago.
+_FROM_THE_DAY = r"(?=前天(?:开始|起(?!来)|[晚早夜]|[上下]午|到|就))"
+_BEFORE_CLOCK = r"(?:上(?=\s*[\d一二两三四五六七八九十]{1,3}[点时:：]))?"
 
 
 RULES = (
     Rule(
         re.compile(
-            r"(?<![以之从目面提当先最往随背雨然])(?P<word>大前|大后|前|昨|今|明|后)"
-            rf"(?:[天日儿](?!津|性|堂|使|文|涯|空|敌|窗|天|才[华能子]){_PART}|(?P<short>[早晚晨夜])(?![年辈期点报餐饭安]))"
+            rf"(?<![以之目面提当先最往随背雨然])(?:(?<!从)|(?!前)|{_FROM_THE_DAY})(?P<word>大前|大后|前|昨|今|明|后)"
+            rf"(?:[天日儿](?!津(?!津)|性|堂|使|文|涯|空|敌|窗|天|才[华能子]){_PART}|(?P<short>[早晚晨夜])(?![年辈期点报餐饭安]){_BEFORE_CLOCK})"
             r"(?<![前后]日)(?!气(?!温))"
         ),
         frozenset("前昨今明后"),
@@ -156,7 +163,7 @@ RULES = (
     ),
     Rule(
         re.compile(
-            rf"(?<!以){_REL}个?{_WEEK}(?:(?P<end>末)|(?P<day>[一二三四五六日天1-7]){_PART})?(?![边期长刊年])"
+            rf"(?<!以)(?<!喜欢)(?<![爱迷恋]){_REL}个?{_WEEK}(?!{_NAMED_ZHOU})(?:(?P<end>末)(?!代)|(?P<day>[一二三四五六日天1-7]){_PART})?(?![边期长刊年])"
         ),
         frozenset("周期拜"),
         _week,
@@ -200,16 +207,18 @@ RULES = (
     ),
     Rule(
         re.compile(
-            r"以前|从前|最近|近来|近期|前阵子|前段时间|前一阵子?|前些日子|前些时候|这几[天年]|这两[天年]|这段时间|不久前|不久之前|很久以前|"
+            r"以前|从(?!前天(?:开始|起(?!来)|[晚早夜]|[上下]午|到|就))前|最近|近来|近期|前阵子|前段时间|前一阵子?|前些日子|前些时候|这几[天年]|这两[天年]|这段时间|不久前|不久之前|很久以前|"
             r"好久以前|多年前|很多年前|以后|将来|有空(?:的时候)?|改天|哪天|有一天|回头|过段时间|过一阵子?|过些[天日]子?|不久后|早晚|迟早|暑假|寒假|(?<![\d一二两三四五六七八九十百几半数多])年[前后](?!端)"
         ),
         frozenset("以从最近前这不很好多将有改哪回过早迟暑寒年"),
         _unknown,
     ),
+    # What stands in title marks names a work, not a time.
+    Rule(re.compile(r"[《〈][^《》〈〉\n]{1,40}[》〉]"), frozenset("《〈"), veto),
     Rule(
         re.compile(
             r"一天到晚|三天两头|半天|十分(?!钟)|一时|整天|每天|天天|每[个一]?(?:周|星期|礼拜|月|年)[一二三四五六日天末]?|第[一二三四五六七八九十\d]+[天周年月]|"
-            r"有朝一日|今非昔比|前天津|昨日重现|明日之[星子后]|今日头条|今天津|后天性|先天后天|发明天才|说明天气|此前|目前|之前|之后|随后|当天|当年|那年|那天|前后|以前年"
+            r"有朝一日|今非昔比|前天津|昨日重现|明日之[星子后]|今日头条|今天津(?!津)|后天(?:性|努力|培养|养成|习得|因素|免疫|获得|形成)|先天后天|发明天才|说明天气|此前|目前|之前|之后|随后|当天|当年|那年|那天|前后|以前年"
         ),
         frozenset(),
         veto,

@@ -8,7 +8,7 @@ from shared.domain.temporal import arithmetic as cal
 from shared.domain.temporal import selection, shifting
 from shared.domain.temporal import vocabulary_zh as zh
 from shared.domain.temporal.festivals import CHINESE as FESTIVALS
-from shared.domain.temporal.festivals import new_year_day
+from shared.domain.temporal.festivals import HOLIDAYS, new_year_day
 from shared.domain.temporal.numeric_dates import IMPOSSIBLE, day_atom, refused
 from shared.domain.temporal.rules import Atom, Context, Grain, Kind, Rule
 from shared.domain.temporal.selection import ByYear
@@ -116,6 +116,8 @@ def _season(m: re.Match[str], ctx: Context) -> Atom | None:
 
 def _festival(m: re.Match[str], ctx: Context) -> Atom:
     by_year = FESTIVALS[m["name"]]
+    if m["while"]:
+        by_year = HOLIDAYS.get(m["name"], by_year)
     if m["beside"]:
         return Atom(m.start(), m.end(), basis=Basis.UNKNOWN, note="open_bound")
     return _yearless(m, ctx, by_year, Grain.DAY)
@@ -182,9 +184,16 @@ _D = r"(?P<d>[0-3]?\d|[二三]?十[一二三四五六七八九]?|[一二三四�
 _NO_NUMBER = r"(?<![\d.第一二三四五六七八九十百零〇])"
 _NOT_A_LABEL = r"(?![楼线院店位桌机门车房球字码文公电仓馆厅柜座航引服主选员]|码|技师|种子)"
 _ONES = "一二三四五六七八九"
+# 五一路, 七月路口: named after a day, not on it.
+_A_STREET = r"路[口站店号下上东西南北中]|广场|大道|大街|湖"
 _LUNAR_DAY = rf"(?:初[{_ONES}十]|廿[{_ONES}]|十[{_ONES}]|二十[{_ONES}]?|三十)"
 
 RULES = (
+    Rule(
+        re.compile(rf"(?:{_Y})?(?<![\d.])(?:0{{1,2}}|1[3-9]|[2-9]\d)\s*月(?:\s*\d{{1,2}}[日号])?"),
+        frozenset("月"),
+        lambda m, _ctx: refused(m, IMPOSSIBLE),
+    ),
     Rule(re.compile(rf"{_Y}(?![代级薪龄前后内多来])"), frozenset("年"), _year),
     Rule(
         re.compile(rf"(?:{_Y})?\s*{_NO_NUMBER}{_M}\s*{_D}\s*[日号](?!线|楼)"),
@@ -201,7 +210,7 @@ RULES = (
     ),
     Rule(
         re.compile(
-            rf"{_NO_NUMBER}{_M}份?(?P<edge>{zh.EDGE})?(?![一两]?[次回遍]|[饼亮球光季经天河兔龄]|\s*\d+\s*[日号]|内|之内)"
+            rf"{_NO_NUMBER}{_M}份?(?P<edge>{zh.EDGE})?(?![一两]?[次回遍]|[饼亮球光季经天河兔龄]|{_A_STREET}|三(?![天个次号日亚十月])|\s*\d+\s*[日号]|内|之内)"
         ),
         frozenset("月"),
         _month,
@@ -220,7 +229,8 @@ RULES = (
     ),
     Rule(
         re.compile(
-            rf"(?P<name>{zh.FESTIVAL})节?(?:期间|假期|长假|当天|那天)?(?P<beside>[前后](?!天))?(?!快乐|礼物|贺|联欢|联|蛋糕|树|老人|晚会|粽)"
+            rf"(?P<name>{zh.FESTIVAL})节?(?:(?P<while>期间|假期|长假|放假|小长假|黄金周)|当天|那天)?(?P<beside>[前后](?!天))?"
+            rf"(?!快乐|礼物|贺|联欢|联|蛋糕|树|老人|晚会|粽|糕|月饼|帽|{_A_STREET})"
         ),
         frozenset("春除年元清端七中重情妇三愚劳五青母儿父教国十万双感平圣"),
         _festival,
@@ -248,7 +258,7 @@ RULES = (
     Rule(
         re.compile(
             rf"(?:(?<![昨今明前后当每])(?P<part>{zh.PART}))?\s*(?<![\d.:第])(?:(?P<h>\d{{1,2}}|[二]?十[一二三四五六七八九]?|[一二两三四五六七八九])(?:点钟?|时(?![间候代刻常期光]))"
-            r"(?P<min>半|一刻|三刻|整|(?:[0-5]?\d|[二三四五]?十[一二三四五六七八九]?|零[一二三四五六七八九])分?)?)(?![个些儿建原要意左]|[一二三四五六七八九]点)"
+            r"(?P<min>半|一刻|三刻|整|(?:[0-5]?\d|[二三四五]?十[一二三四五六七八九]?|零[一二三四五六七八九])分?)?)(?![个些儿建原要意左\d]|[一二三四五六七八九]点)"
         ),
         frozenset("点时"),
         _clock,

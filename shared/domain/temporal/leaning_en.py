@@ -48,7 +48,7 @@ def direction(m: re.Match[str], ctx: Context) -> Tense:
 _SINCE = re.compile(r"\bsince\s+(?:the\s+)?$", _I)
 _AHEAD = re.compile(r"\b(?:by|(?:day|week|month)s?\s+from)\s+(?:the\s+)?$", _I)
 _PRESENT = re.compile(
-    r"(?:\b(?:am|is|are|opens?|starts?|begins?|ends?|closes?|launch(?:es)?|arrives?|leaves?|comes?|"
+    r"(?:\b(?:am|is|are|have|has|opens?|starts?|begins?|ends?|closes?|launch(?:es)?|arrives?|leaves?|comes?|"
     r"happens?|until|till)|['’](?:s|re|m))\b[^.!?;\n]*$",
     _I,
 )

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from shared.domain.temporal import rescheduling
 from shared.domain.temporal.rules import Tense
 
 _Spans = tuple[list[int], list[int]]
@@ -15,11 +16,12 @@ _Spans = tuple[list[int], list[int]]
 _CLAUSE_END = re.compile(r"[.!?;\n。！？；]+(?=\s|$|[^\x00-\x7f])|\n|；")
 
 _PAST_EN = re.compile(
-    r"\b(?:was|were|wasn't|weren't|did|didn't|had|went|got|saw|met|took|came|made|gave|found|"
+    r"\b(?:was|were|did|had|went|(?<!['’]ve\s)(?<!have\s)(?<!has\s)got|saw|met|took|came|made|gave|found|"
     r"told|said|bought|brought|built|caught|chose|drove|ate|fell|felt|flew|forgot|heard|held|"
     r"kept|knew|learnt|left|lost|paid|ran|read|rode|sang|sat|sent|slept|sold|spent|spoke|stood|"
     r"swam|taught|thought|threw|woke|won|wore|wrote|began|broke|drew|grew|hid|hurt|led|meant|"
-    r"quit|shot|struck|became|could|been|'ve|have|has|haven't|hasn't|happened|ago|last|previous|past|"
+    r"quit|shot|struck|became|could(?!\s+(?:you|we)\b)|been|(?:['’]ve|have|has)(?=\s+(?:\w+ly\s+|just\s+|never\s+|already\s+)?"
+    r"(?!need|red\b|bed\b)(?:\w+(?:ed|en|wn)|done|gone|put|run|cut)\b)|(?:was|were|did|have|has|had|could)n['’]t|happened|ago|last|previous|past|"
     r"(?!need|indeed|speed|feed|seed|weed|breed|exceed|proceed|succeed|scheduled|supposed|excited|"
     r"planned|bed|red|wed|shed|embed|hundred|naked)[a-z]{2,}ed)\b",
     re.IGNORECASE,
@@ -32,29 +34,31 @@ _FUTURE_EN = re.compile(
     r"(?:am|is|are|'re|'m) (?:\w+ )?(?:flying|leaving|arriving|coming|moving|starting|visiting|"
     r"meeting|having|hosting|doing|taking|seeing|opening|launching|going)|remind|upcoming|"
     r"excited for|ready for|prepare for|preparing for|expected|expect|book(?:ed)? for|"
+    r"(?:can|could|would|shall|will) (?:you|we)|(?:have|has|['’]ve|['’]s) got an?|"
     r"next|works for me|sounds? good|how about|what about|coming up|"
     r"by then|tomorrow|about to|intend)\b|'ll\b|'d like to\b",
     re.IGNORECASE,
 )
 _PAST_ZH = re.compile(
-    r"(?<![为除算])了(?!解|不)|(?<![不通经超渡])过(?![年节来去几两三四五六后])|曾|已经|刚刚|刚才|当时|那时|去世|发生"
+    r"(?<![为除算])了(?!解|不)|(?<![不通经超渡])过(?![年节来去几两三四五六后])|曾|已经|刚(?![好性需强毅果直烈要想])|当时|那时|去世|发生"
 )
 _FUTURE_ZH = re.compile(
     r"要(?![求素点是不])|(?<![机社开议约聚晚宴协学体])会(?![议员场计儿])|将(?!军)|打算|准备|计划|想|预计|安排|截止|到期|"
-    r"之前(?:完成|交)|得(?=去|交|做)|记得|提醒|希望|开会|打算|即将|下次|快到|[吧见](?=[，。！,.!？?~～]|$)"
+    r"之前(?:完成|交)|得(?=去|交|做)|记得|提醒|希望|开会|打算|即将|下次|快到|有空|方便吗|(?:行|可以|好)吗|[吧见](?=[，。！,.!？?~～]|$)"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """The patterns of a language that look back, and those that look ahead."""
+    """The patterns of a language that look back, those that look ahead, and its set plans."""
 
     past: re.Pattern[str]
     future: re.Pattern[str]
+    planned: Callable[[str, int, int], Tense | None]
 
 
-ENGLISH = Cues(_PAST_EN, _FUTURE_EN)
-CHINESE = Cues(_PAST_ZH, _FUTURE_ZH)
+ENGLISH = Cues(_PAST_EN, _FUTURE_EN, rescheduling.english)
+CHINESE = Cues(_PAST_ZH, _FUTURE_ZH, rescheduling.chinese)
 
 
 def reader(text: str, cues: Cues) -> Callable[[int, int], Tense]:
@@ -65,6 +69,9 @@ def reader(text: str, cues: Cues) -> Callable[[int, int], Tense]:
     found: list[tuple[_Spans, _Spans, list[int]]] = []
 
     def tense_at(start: int, end: int) -> Tense:
+        planned = cues.planned(text, start, end)
+        if planned is not None:
+            return planned
         if not found:
             stops = [m.start() for m in _CLAUSE_END.finditer(text)]
             found.append((_spans(cues.past, text), _spans(cues.future, text), stops))

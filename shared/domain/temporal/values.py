@@ -27,11 +27,15 @@ class Basis(StrEnum):
 
 
 class TemporalStatus(StrEnum):
-    """Where the event stands as seen from the time it was mentioned."""
+    """Where the event stands as seen from the time it was mentioned.
+
+    `resolve` never gives `cancelled`: a time expression is not called off, an event is.
+    """
 
     OCCURRED = "occurred"
     PLANNED = "planned"
     ONGOING = "ongoing"
+    CANCELLED = "cancelled"
     UNKNOWN = "unknown"
 
 

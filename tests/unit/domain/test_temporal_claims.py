@@ -144,3 +144,54 @@ def test_chinese_wording_is_checked_the_same_way() -> None:
     said = CitedText("上周三我去了医院。", datetime(2026, 3, 18, 10, tzinfo=UTC), "Asia/Shanghai")
     checked = check_claim(TemporalClaim("2026-03-18", original_text="上周三"), [said])
     assert (checked.start, checked.notes) == (date(2026, 3, 11), ("replaced",))
+
+
+def test_a_lasting_state_has_not_occurred_whatever_the_model_says() -> None:
+    said = CitedText("I have been a nurse for ten years.", PARIS, "Europe/Paris")
+    claim = TemporalClaim(original_text="for ten years", status="occurred")
+    checked = check_claim(claim, [said])
+    assert (checked.start, checked.precision) == (date(2014, 1, 1), Precision.YEAR)
+    assert checked.status is TemporalStatus.ONGOING
+
+
+def test_what_occurred_within_a_stretch_up_to_now_stays_occurred() -> None:
+    said = CitedText("Over the past three weeks I read four novels.", PARIS, "Europe/Paris")
+    claim = TemporalClaim(original_text="the past three weeks", status="occurred")
+    assert check_claim(claim, [said]).status is TemporalStatus.OCCURRED
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The picnic on Friday is cancelled.", "Friday"),
+        ("They called off the concert on Saturday.", "Saturday"),
+        ("Tomorrow's class isn't happening.", "Tomorrow"),
+        ("周五的会取消了。", "周五"),
+        ("明天的比赛不办了。", "明天"),
+    ],
+)
+@pytest.mark.parametrize("status", ["cancelled", "canceled", " Cancelled "])
+def test_cancelled_is_kept_when_the_source_says_so(text: str, words: str, status: str) -> None:
+    claim = TemporalClaim(original_text=words, status=status)
+    assert check_claim(claim, [CitedText(text, PARIS)]).status is TemporalStatus.CANCELLED
+
+
+def test_cancelled_is_kept_without_a_date_too() -> None:
+    checked = check_claim(TemporalClaim(status="cancelled"), [CitedText("It's cancelled.", PARIS)])
+    assert (checked.start, checked.status) == (None, TemporalStatus.CANCELLED)
+
+
+def test_cancelled_is_kept_when_the_event_is_a_cancellation() -> None:
+    said = CitedText("Turns out Friday is a no-go, we will skip it.", PARIS)
+    claim = TemporalClaim(original_text="Friday", status="cancelled", is_cancellation=True)
+    assert check_claim(claim, [said]).status is TemporalStatus.CANCELLED
+
+
+@pytest.mark.parametrize(
+    "text", ["We will open the shop next month.", "The trip next month is not cancelled."]
+)
+def test_a_cancellation_that_nothing_says_is_dropped_and_noted(text: str) -> None:
+    claim = TemporalClaim("2024-06-01", original_text="next month", status="cancelled")
+    checked = check_claim(claim, [CitedText(text, PARIS)])
+    assert checked.status is TemporalStatus.PLANNED
+    assert "cancellation_not_in_source" in checked.notes
