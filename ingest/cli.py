@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ingest.api_access import ApiKey, ApiUrl, AsJson, api_access
 from ingest.jobs_cli import dead_letters, jobs_app
 from ingest.posting import Report, call, open_client, post_turns
+from ingest.reprocess_cli import reprocess, reproject
 from ingest.transcripts import Destination, read_transcript
 from shared.http import strict_json
 
@@ -33,6 +34,8 @@ def register(app: typer.Typer) -> None:
     app.add_typer(turns_app, name="turns")
     app.add_typer(jobs_app, name="jobs")
     app.command("dead-letters")(dead_letters)
+    app.command()(reprocess)
+    app.command()(reproject)
 
 
 @turn_app.command("post")
