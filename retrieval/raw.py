@@ -5,15 +5,18 @@ The open tail is searched too and marked, and each hit stands with the messages 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from retrieval.batches import new_batch_id, record_batch
 from retrieval.message_cards import MessageCard, excerpt, message_card, message_ref
+from retrieval.message_reasons import match_reason, signal_shares
 from retrieval.progress import Pending, empty_reason, next_step, pending
-from retrieval.raw_ranking import RankedMessage, ranked_messages
+from retrieval.raw_ranking import Ranking, ranked_messages, thread_of
 from retrieval.reader import Reader
 from retrieval.schemas import RawSearch
+from shared.domain.ranking.messages import Ranked
 from shared.domain.search_terms import matched_terms
 from shared.domain.turns import UNTHREADED
 from shared.store.batches import BatchItem
@@ -32,7 +35,10 @@ class Nearby:
 
 @dataclass(frozen=True, slots=True)
 class RawHit:
-    """One source message. A message of the open tail has no block yet."""
+    """One source message. A message of the open tail has no block yet.
+
+    `signals` is what each part gave to the score, which is their sum.
+    """
 
     message_id: str
     evidence_ref: str
@@ -50,6 +56,7 @@ class RawHit:
     rank_score: float
     matched_words: list[str]
     match_reason: str
+    signals: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +75,8 @@ def search_raw(tx: WriteTx, reader: Reader, asked: RawSearch) -> RawReply:
     """Return the messages that answer a query, best first, and record them as a batch."""
     own_thread = reader.thread_id or UNTHREADED
     threads = [own_thread] if asked.scope == "session" else None
-    ranked = ranked_messages(tx, reader, asked.query, threads=threads)[: asked.limit]
-    items = _hits(tx, reader, asked.query, ranked)
+    ranking = ranked_messages(tx, reader, asked.query, threads=threads)
+    items = _hits(tx, reader, asked.query, ranking, limit=asked.limit)
     waiting = pending(tx, reader)
     # Messages are searchable at once, so nothing of them is ever still to be processed.
     reason = empty_reason(
@@ -78,7 +85,7 @@ def search_raw(tx: WriteTx, reader: Reader, asked: RawSearch) -> RawReply:
         is_empty=not items,
         is_filtered=not items
         and threads is not None
-        and bool(ranked_messages(tx, reader, asked.query)),
+        and bool(ranked_messages(tx, reader, asked.query).ranked),
         has_any=False,
     )
     batch_id = new_batch_id()
@@ -95,16 +102,26 @@ def search_raw(tx: WriteTx, reader: Reader, asked: RawSearch) -> RawReply:
     return RawReply(batch_id, items, asked.scope, reason, waiting, step)
 
 
-def _hits(tx: ReadTx, reader: Reader, query: str, ranked: Sequence[RankedMessage]) -> list[RawHit]:
-    places = [(_thread(one.stored), one.stored.turn_sequence) for one in ranked]
-    blocks = blocks_of_turns(tx, reader.name, places)
-    return [_hit(query, one, blocks.get(place)) for one, place in zip(ranked, places, strict=True)]
+def _hits(tx: ReadTx, reader: Reader, query: str, ranking: Ranking, *, limit: int) -> list[RawHit]:
+    best = ranking.ranked[:limit]
+    places = {one.said.id: (one.said.thread, one.said.turn) for one in best}
+    blocks = blocks_of_turns(tx, reader.name, list(places.values()))
+    turns = {(thread, turn + step) for thread, turn in places.values() for step in (-1, 0, 1)}
+    known = ranking.stored.values()
+    beside = _beside(m for m in known if (thread_of(m), m.turn_sequence) in turns)
+    return [
+        _hit(query, one, ranking, block=blocks.get(places[one.said.id]), nearby=beside[one.said.id])
+        for one in best
+    ]
 
 
-def _hit(query: str, one: RankedMessage, block: BlockRow | None) -> RawHit:
-    message = one.stored.message
-    words = matched_terms(query, one.terms)
-    card = message_card(one.stored, content=excerpt(message.content, words))
+def _hit(
+    query: str, one: Ranked, ranking: Ranking, *, block: BlockRow | None, nearby: Nearby
+) -> RawHit:
+    stored = ranking.stored[one.said.id]
+    message = stored.message
+    words = matched_terms(query, one.said.held)
+    card = message_card(stored, content=excerpt(message.content, words))
     return RawHit(
         message_id=message.id,
         evidence_ref=message_ref(message.id),
@@ -112,7 +129,7 @@ def _hit(query: str, one: RankedMessage, block: BlockRow | None) -> RawHit:
         name=card.name,
         metadata=dict(card.metadata),
         message=card,
-        nearby=Nearby(_near(one.before), _near(one.after)),
+        nearby=nearby,
         thread_id=card.thread_id,
         turn_id=card.turn_id,
         block_id=None if block is None else block.block_id,
@@ -121,26 +138,29 @@ def _hit(query: str, one: RankedMessage, block: BlockRow | None) -> RawHit:
         source_time=card.occurred_at,
         rank_score=round(one.score, 6),
         matched_words=list(words),
-        match_reason=_reason(one, words),
+        match_reason=match_reason(ranking.asked, one, words),
+        signals=signal_shares(one),
     )
 
 
-def _reason(one: RankedMessage, words: Sequence[str]) -> str:
-    said: list[str] = []
-    if words:
-        said.append(f"Matches {', '.join(repr(word) for word in words)}.")
-    else:
-        said.append("Stands beside a message that matches.")
-    if one.is_named:
-        said.append(f"Said by {one.stored.message.name}, whom the query names.")
-    if one.tells_time:
-        said.append("Tells a time, which the query asks for.")
-    return " ".join(said)
+def _beside(stored: Iterable[StoredMessage]) -> dict[str, Nearby]:
+    """Return what stands right before and after each message in its thread, where it is loaded."""
+    ordered = sorted(stored, key=lambda one: (thread_of(one), one.turn_sequence, one.position))
+    before: dict[str, MessageCard] = {}
+    after: dict[str, MessageCard] = {}
+    for earlier, later in pairwise(ordered):
+        if _adjoin(earlier, later):
+            before[later.message.id] = _excerpt(earlier)
+            after[earlier.message.id] = _excerpt(later)
+    ids = (one.message.id for one in ordered)
+    return {name: Nearby(before.get(name), after.get(name)) for name in ids}
 
 
-def _near(stored: StoredMessage | None) -> MessageCard | None:
-    return None if stored is None else message_card(stored, content=excerpt(stored.message.content))
+def _adjoin(earlier: StoredMessage, later: StoredMessage) -> bool:
+    # Turns are loaded whole, so only a turn in between can be missing.
+    near = later.turn_sequence - earlier.turn_sequence <= 1
+    return near and thread_of(earlier) == thread_of(later)
 
 
-def _thread(stored: StoredMessage) -> str:
-    return stored.message.thread_id or UNTHREADED
+def _excerpt(stored: StoredMessage) -> MessageCard:
+    return message_card(stored, content=excerpt(stored.message.content))

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
 from shared.domain.events import EventTime
 from shared.domain.graph import FactMode, NodeType, RecordStatus, Stance
 from shared.domain.graph_proposed import Proposal, ProposedEdge, ProposedFact, ProposedNode
@@ -19,7 +21,10 @@ def test_a_raw_hit_stands_with_its_neighbours_and_says_who_said_it(world: World)
     assert hit["nearby"]["after"]["content"] == "In the attic."
     assert hit["matched_words"] == ["telescope"]
     assert reply["items"][1]["message"]["content"] == "In the attic."
-    assert reply["items"][1]["match_reason"] == "Stands beside a message that matches."
+    assert reply["items"][1]["match_reason"] == (
+        "Stands beside a message that matches. Follows a matching question."
+    )
+    assert sum(hit["signals"].values()) == pytest.approx(hit["rank_score"], abs=1e-3)
 
 
 def test_who_speaks_and_a_told_time_count_for_a_raw_hit(world: World) -> None:

@@ -1,0 +1,133 @@
+"""Rank messages: a weighted sum of signals, each from 0 to 1 and kept to explain the order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import Final
+
+from shared.domain.bm25 import Bm25Stats
+from shared.domain.ranking.question import Asked, named_speakers, said_then
+from shared.domain.ranking.said import Near, Said, near, sittings
+from shared.domain.ranking.weights import SHIPPED, Signal
+from shared.domain.ranking.wording import asks, fullness, share_of_questions, tells_time
+from shared.domain.ranking.words import WordScorer, with_names, word_scorer
+
+_BEST_OF_SITTING: Final = 3
+"""How many of its best messages speak for a sitting."""
+
+_UNNAMED: Final = 0.5
+"""What being of the asked role counts, against being the person named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One message's place: its score, the signals behind it, and what stands beside it."""
+
+    said: Said
+    score: float
+    signals: Mapping[Signal, float]
+    near: Near
+
+
+@dataclass(slots=True)
+class _Scored:
+    said: Said
+    near: Near
+    sitting: int
+    signals: dict[Signal, float]
+
+
+def rank_messages(
+    asked: Asked,
+    messages: Iterable[Said],
+    *,
+    stats: Bm25Stats,
+    weights: Mapping[Signal, float] = SHIPPED,
+) -> list[Ranked]:
+    """Return the messages that hold or stand beside a term of the question, best first.
+
+    `messages` are candidates with the turns beside them, `stats` the whole collection's. Equal
+    scores: the later one first.
+    """
+    scored = _scored(asked, messages, stats)
+    if not scored:
+        return []
+    for signal in (Signal.WORDS, Signal.EVENTS, Signal.ANSWERS):
+        _scale(scored, signal)
+    _add_sitting(scored)
+    _add_speaker(asked, scored)
+    ranked = [
+        Ranked(one.said, _weighted(one.signals, weights), one.signals, one.near) for one in scored
+    ]
+    return sorted(ranked, key=_order)
+
+
+def _scored(asked: Asked, messages: Iterable[Said], stats: Bm25Stats) -> list[_Scored]:
+    scorer = word_scorer(asked.terms, stats)
+    by_id = {said.id: said for said in messages}
+    found: list[_Scored] = []
+    for number, sitting in enumerate(sittings(with_names(asked.terms, by_id.values()))):
+        for index, said in enumerate(sitting):
+            beside = near(sitting, index)
+            words = scorer.joined(said, beside)
+            if words > 0 or said.events > 0:
+                signals = _signals(asked, said, beside, scorer)
+                signals[Signal.WORDS] = words
+                found.append(_Scored(by_id[said.id], beside, number, signals))
+    return found
+
+
+def _signals(asked: Asked, said: Said, beside: Near, scorer: WordScorer) -> dict[Signal, float]:
+    """Return what a message says for itself, whatever the others say."""
+    previous = beside.previous
+    led = previous is not None and asks(previous.content)
+    signals = {
+        Signal.COVERAGE: scorer.coverage(said),
+        Signal.EVENTS: said.events,
+        Signal.ANSWERS: scorer.own(previous) if previous and led else 0.0,
+        Signal.LENGTH: fullness(said.content),
+        Signal.ONLY_ASKS: share_of_questions(said.content),
+    }
+    if asked.is_about_time:
+        signals[Signal.TELLS_TIME] = float(tells_time(said.content))
+    if asked.months or asked.years:
+        signals[Signal.SAID_THEN] = said_then(asked, said.said_at)
+    return signals
+
+
+def _scale(scored: Sequence[_Scored], signal: Signal) -> None:
+    best = max(one.signals[signal] for one in scored)
+    for one in scored:
+        one.signals[signal] = one.signals[signal] / best if best > 0 else 0.0
+
+
+def _add_sitting(scored: Sequence[_Scored]) -> None:
+    """Let a sitting's best hits speak for it: an answer may be told over several messages."""
+    words: dict[int, list[float]] = {}
+    for one in scored:
+        words.setdefault(one.sitting, []).append(one.signals[Signal.WORDS])
+    told = {number: sum(nlargest(_BEST_OF_SITTING, found)) for number, found in words.items()}
+    best = max(told.values())
+    if len(told) > 1 and best > 0:
+        for one in scored:
+            one.signals[Signal.SITTING] = told[one.sitting] / best
+
+
+def _add_speaker(asked: Asked, scored: Sequence[_Scored]) -> None:
+    named = named_speakers(asked, {one.said.speaker for one in scored if one.said.speaker})
+    for one in scored:
+        if named:
+            one.signals[Signal.SPEAKER] = float(one.said.speaker in named)
+        elif asked.role is not None and one.said.speaker is None:
+            one.signals[Signal.SPEAKER] = _UNNAMED * (one.said.role == asked.role)
+
+
+def _weighted(signals: Mapping[Signal, float], weights: Mapping[Signal, float]) -> float:
+    return sum(weights.get(signal, 0.0) * value for signal, value in signals.items())
+
+
+def _order(one: Ranked) -> tuple[float, float, int, int, str]:
+    moment = one.said.said_at.timestamp() if one.said.said_at else 0.0
+    return (-one.score, -moment, -one.said.turn, -one.said.position, one.said.id)

@@ -1,0 +1,92 @@
+"""BM25F over a message and what stands beside it: the neighbours' words count at a fraction.
+
+An answer seldom repeats the words of its question, but the message before it often does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from shared.domain.bm25 import Bm25Stats
+from shared.domain.ranking.said import Near, Said
+from shared.domain.ranking.weights import K1, NAME, NEARNESS, B, Nearness
+from shared.domain.search_terms import search_terms
+
+
+@dataclass(frozen=True, slots=True)
+class WordScorer:
+    """Scores messages for one question; made once for all of them by `word_scorer`.
+
+    `worth` is each asked term's weight times its rarity in the collection, `asked` their sum.
+    """
+
+    worth: Mapping[str, float]
+    asked: float
+    average_length: float
+    nearness: Nearness = NEARNESS
+
+    def own(self, said: Said) -> float:
+        """Return BM25 of a message's own words."""
+        return self._score(said.held, said.length / self.average_length)
+
+    def joined(self, said: Said, beside: Near) -> float:
+        """Return BM25F of a message with its neighbours; its mean length grows by theirs."""
+        weights = self.nearness
+        length = said.length
+        frequencies = dict(said.held)
+        for lender, weight in (
+            (beside.previous, weights.previous),
+            (beside.following, weights.following),
+            (beside.before_previous, weights.before_previous),
+        ):
+            if lender is None:
+                continue
+            length += weight * lender.length
+            for term, frequency in lender.held.items():
+                frequencies[term] = frequencies.get(term, 0.0) + weight * frequency
+        return self._score(frequencies, length / (self.average_length * (1 + weights.total)))
+
+    def coverage(self, said: Said) -> float:
+        """Return how much of the question a message's own words cover, from 0 to 1.
+
+        Missing a rare word costs most; a word that no message holds is not asked of any.
+        """
+        worth = self.worth
+        held = sum(worth[term] for term in said.held if term in worth)
+        return held / self.asked if self.asked > 0 else 0.0
+
+    def _score(self, held: Mapping[str, float], relative_length: float) -> float:
+        damping = K1 * (1 - B + B * relative_length)
+        return sum(
+            self.worth[term] * frequency * (K1 + 1) / (frequency + damping)
+            for term, frequency in held.items()
+            if term in self.worth
+        )
+
+
+def word_scorer(terms: Mapping[str, float], stats: Bm25Stats) -> WordScorer:
+    """Return what scores messages by the terms of a question.
+
+    `stats` are those of the messages' own words: nothing has to be rewritten for a message's
+    neighbours when the next one arrives.
+    """
+    known = {t: w for t, w in terms.items() if stats.document_frequencies.get(t, 0) > 0}
+    worth = {term: weight * stats.idf(term) for term, weight in known.items()}
+    return WordScorer(worth, sum(worth.values()), stats.average_length or 1.0)
+
+
+def with_names(terms: Mapping[str, float], messages: Iterable[Said]) -> list[Said]:
+    """Return the messages with the name of their speaker, where it is asked for, as a word."""
+    names: dict[str | None, list[str]] = {None: []}
+    found: list[Said] = []
+    for said in messages:
+        if said.speaker not in names:
+            names[said.speaker] = [t for t in search_terms(said.speaker or "") if t in terms]
+        own = names[said.speaker]
+        found.append(replace(said, held=_more(said.held, own)) if own else said)
+    return found
+
+
+def _more(held: Mapping[str, float], terms: Iterable[str]) -> Mapping[str, float]:
+    return {**held, **{term: held.get(term, 0.0) + NAME for term in terms}}
