@@ -100,6 +100,11 @@ BUDGET_STOPS = Counter(
     ("scope",),
     registry=REGISTRY,
 )
+# Counters that alerts look at begin at zero: an increase from nothing would not be seen.
+for _scope in ("namespace", "tenant"):
+    BUDGET_STOPS.labels(_scope)
+for _state in ("retryable", "dead"):
+    JOBS_RESCUED.labels(_state)
 
 
 def is_shared_by_processes() -> bool:
