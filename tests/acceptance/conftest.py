@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.acceptance.memory import Memory
 from tests.support.databases import Tenant
 from tests.support.stack import RunningSystem
+
+HERE = Path(__file__).parent
+LIMIT_S = 420
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +39,13 @@ def tenant_here(system: RunningSystem) -> Tenant:
 def memory(system: RunningSystem, tenant_here: Tenant) -> Memory:
     """A namespace of the test's own, over HTTP."""
     return Memory(system, tenant_here, "project:acceptance")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give these tests longer: on a busy machine starting the processes alone takes a minute."""
+    for item in items:
+        if item.path.is_relative_to(HERE) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(LIMIT_S))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -14,16 +14,15 @@ pytestmark = [
     pytest.mark.data,
     pytest.mark.skipif(not DATA.exists(), reason="the labelled conversations are not here"),
 ]
-QUESTIONS: dict[int, tuple[int, ...]] = {0: (0, 1), 1: (1,), 2: (1,), 3: (9,)}
+QUESTIONS: dict[int, tuple[int, ...]] = {0: (0, 1, 4), 1: (1,), 2: (1,), 3: (9,)}
 """Questions of each conversation whose evidence must be found, by their places in the file."""
 DERIVED_S = 240.0
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     "chosen",
     [
-        pytest.param((0, 3), id="two conversations"),
+        pytest.param((0,), id="one conversation"),
         pytest.param((0, 1, 2, 3), id="all four", marks=pytest.mark.full),
     ],
 )
