@@ -93,4 +93,6 @@ def _object(raw: bytes, status: int) -> Mapping[str, Any]:
         raise ModelError(
             FailureClass.TRANSIENT, "not_json", "the endpoint's envelope is no JSON"
         ) from None
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]  # some gateways wrap their errors so
     return value if isinstance(value, dict) else {}

@@ -133,6 +133,14 @@ def test_statuses_have_their_failure_class(
     assert (raised.value.failure_class, raised.value.code) == (failure_class, code)
 
 
+def test_an_error_that_comes_wrapped_in_a_list_is_read_all_the_same() -> None:
+    body = [{"error": {"code": "context_length_exceeded", "message": "too long"}}]
+    model = _model(lambda _request: httpx.Response(400, json=body))
+    with pytest.raises(ModelError) as raised:
+        model.complete(_task())
+    assert raised.value.code == "input_too_long"
+
+
 def test_a_rate_limit_waits_as_its_header_asks_and_a_quota_longer() -> None:
     limited = _model(lambda _r: httpx.Response(429, headers={"retry-after": "7"}, json={}))
     with pytest.raises(ModelError) as raised:
