@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
+import pytest
 
 from deploy.local.ports import LOOPBACK, free_port
 from deploy.local.services import stratagate
@@ -31,6 +32,7 @@ def _wrong(report: Report) -> set[str]:
     return {check for check, finding in report.items() if not finding["is_ok"]}
 
 
+@pytest.mark.timeout(400)  # each command is a process of its own
 def test_the_doctor_finds_a_killed_worker_and_its_late_jobs_and_nothing_once_it_is_back(
     memory: Memory,
 ) -> None:
@@ -65,6 +67,7 @@ def test_the_doctor_names_a_broker_that_is_away(memory: Memory) -> None:
     assert "consumers" not in report
 
 
+@pytest.mark.timeout(400)  # each command is a process of its own
 def test_dead_letters_are_listed_with_what_helps_and_retried_by_hand(memory: Memory) -> None:
     system, key = memory.system, memory.tenant.admin_key
     memory.begin(block_turn_size=1, provider="scripted", model="scripted")
