@@ -15,9 +15,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from deploy.local.file_lock import FileLock, hold_lock
-from deploy.local.postgres import start_postgres
+from deploy.local.postgres import find_postgres, start_postgres
+from deploy.local.postgres_home import discard_home
 from deploy.local.private_files import read_state, write_state
-from deploy.local.valkey import RunningValkey, start_valkey
+from deploy.local.valkey import RunningValkey, find_valkey, start_valkey
 from tests.support import containers
 
 DATABASE_VARIABLE = "STRATAGATE_TEST_DATABASE_URL"
@@ -202,9 +203,14 @@ def _clear(folder: Path) -> None:
         state = read_state(folder / f"{kind}.json") or {}
         if "container" in state:
             containers.remove(state["container"])
+    # Found, never started: a run that was cut while it cleared leaves half a cluster.
+    database = find_postgres(folder / "postgres")
+    if database is not None:
+        database.stop()
     if (folder / "postgres").exists():
-        start_postgres(folder / "postgres", for_tests=True).discard()
-    if (folder / "valkey").exists():
-        start_valkey(folder / "valkey").stop()
+        discard_home(folder / "postgres")
+    broker = find_valkey(folder / "valkey")
+    if broker is not None:
+        broker.stop()
     shutil.rmtree(folder, ignore_errors=True)
     (_ROOT / f"{folder.name}.lock").unlink(missing_ok=True)

@@ -63,3 +63,15 @@ def test_a_crashed_runs_server_is_cleared_by_the_next_run(environment):
     assert after.returncode == 0, after.stderr
     assert not left.exists()
     assert not server.is_ready()
+
+
+def test_a_run_that_was_cut_while_clearing_is_cleared_by_the_next_run(environment):
+    run(CRASH, environment)
+    (left,) = Path(environment[servers.FOLDER_VARIABLE]).glob("run-*/")
+    server = find_postgres(left / "postgres")
+    assert server is not None
+    server.stop()
+    (left / "postgres" / "cluster" / "PG_VERSION").unlink()
+    after = run("from tests.support import servers as s; s.begin_run(); s.end_run()", environment)
+    assert after.returncode == 0, after.stderr
+    assert not left.exists()
