@@ -138,6 +138,7 @@ def _write(
             )
             for new in stored.added
         ],
+        are_new=True,
         version=str(version),
     )
 

@@ -44,8 +44,7 @@ from shared.store import job_leases
 from shared.store.database import Database, ReadTx, WriteTx
 from shared.store.job_calls import answered_calls
 from shared.store.job_queue import Ring
-from shared.store.job_rings import mark_rung, unmark_rung
-from shared.store.jobs import enqueue
+from shared.store.job_rings import enqueue_to_ring, unmark_rung
 from shared.store.namespaces import get_namespace, policy_defaults
 from workers.attempt_scope import attempt_scope
 from workers.call_ledger import CallLedger, usage_of
@@ -99,13 +98,11 @@ def run_job(tenant_id: str, job_id: str, deps: Deps) -> str:
     Raises JobRetried or JobDied once a failed attempt is committed, and Unavailable while the
     database is away; then the lease runs out and the job is rescued.
     """
-    token = new_id(Prefix.REQUEST)
-    with deps.database.write(tenant_id) as tx:
-        job = job_leases.claim(tx, job_id, lease_token=token, lease_s=deps.settings.lease_s)
-    if job is None:
+    attempt = _begin(tenant_id, job_id, deps)
+    if attempt is None:
         _log.info(DUPLICATE, job_id=job_id)
         return DUPLICATE
-    attempt = _Attempt(job, deps)
+    job = attempt.job
     try:
         with (
             JOB_SECONDS.labels(job.kind.value).time(),
@@ -124,8 +121,57 @@ def run_job(tenant_id: str, job_id: str, deps: Deps) -> str:
         return LEASE_LOST
 
 
+def _begin(tenant_id: str, job_id: str, deps: Deps) -> _Attempt | None:
+    """Claim the job and load its material, in one transaction; None when there is none to claim.
+
+    What breaks while loading takes the claim with it: the job is then claimed once more, so that
+    the attempt counts and ends with that failure.
+    """
+    attempt = None
+    breaks: tuple[type[BaseException], ...] = (*deps.time_limits, Exception)
+    try:
+        with deps.database.write(tenant_id) as tx:
+            attempt = _claimed(tx, job_id, deps)
+            if attempt is not None:
+                attempt.load(ReadTx(tx.connection, tx.tenant_id))
+            return attempt
+    except Unavailable:
+        raise
+    except breaks as error:
+        if attempt is None:
+            raise
+        broken = error
+    with deps.database.write(tenant_id) as tx:
+        attempt = _claimed(tx, job_id, deps)
+    if attempt is not None:
+        attempt.broken = broken
+    return attempt
+
+
+def _claimed(tx: WriteTx, job_id: str, deps: Deps) -> _Attempt | None:
+    token = new_id(Prefix.REQUEST)
+    job = job_leases.claim(tx, job_id, lease_token=token, lease_s=deps.settings.lease_s)
+    return None if job is None else _Attempt(job, deps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """What one attempt has to think about, and under which rules."""
+
+    step: Step[Any, Any]
+    context: StepContext
+    loaded: Any
+
+
 class _Attempt:
-    """One attempt of one job, from its claim to its end."""
+    """One attempt of one job, from its claim to its end.
+
+    `ready` is what was loaded, or how the attempt ends without thinking; `broken` is what
+    loading it raised.
+    """
+
+    ready: _Material | Outcome
+    broken: BaseException | None = None
 
     def __init__(self, job: Job, deps: Deps) -> None:
         self.job = job
@@ -150,25 +196,32 @@ class _Attempt:
             outcome = _failure_unexpected(error)
         return outcome if isinstance(outcome, str) else self._end(outcome)
 
-    def _work(self) -> Outcome | str:
-        """Load, think and store. Returns the final state once it is stored, else an outcome."""
+    def load(self, tx: ReadTx) -> None:
+        """Read what the attempt needs, or find out that it ends without thinking."""
         step = self.deps.steps.get(self.job.kind)
         if step is None:
             detail = f"no step runs {self.job.kind.value}"
-            return Failure(FailureClass.PERMANENT, "unknown_kind", detail)
-        with self.deps.database.read(self.job.tenant_id) as tx:
-            context = self._context(tx)
-            self.guard.take(context.policy)
-            waiting = self.guard.waiting(tx) if self._asks(step, context.policy) else None
-            loaded = waiting or step.load(tx, self.job, context)
-            spent = None if isinstance(loaded, Done | Cancel | Snooze) else self._spent(tx, loaded)
+            self.ready = Failure(FailureClass.PERMANENT, "unknown_kind", detail)
+            return
+        context = self._context(tx)
+        self.guard.take(context.policy)
+        waiting = self.guard.waiting(tx) if self._asks(step, context.policy) else None
+        loaded = waiting or step.load(tx, self.job, context)
         if isinstance(loaded, Done | Cancel | Snooze):
-            return loaded
-        if spent is not None:
-            return spent
+            self.ready = loaded
+        else:
+            self.ready = self._spent(tx, loaded) or _Material(step, context, loaded)
+
+    def _work(self) -> Outcome | str:
+        """Think and store. Returns the final state once it is stored, else an outcome."""
+        if self.broken is not None:
+            raise self.broken
+        if not isinstance(self.ready, _Material):
+            return self.ready
+        step, context = self.ready.step, self.ready.context
         self.prompt_version = step.prompt_version
         self.asker = self._new_asker(context.policy)
-        draft = step.think(loaded, self.asker)
+        draft = step.think(self.ready.loaded, self.asker)
         with self.deps.database.write(self.job.tenant_id) as tx:
             outcome = step.store(tx, self.job, draft, context)
             if not isinstance(outcome, Done):
@@ -200,8 +253,8 @@ class _Attempt:
     def _finish(self, tx: WriteTx, done: Done) -> list[Ring]:
         """End the job well and enqueue what follows, on the transaction of its effects."""
         queue = BACKFILL if self.job.queue == BACKFILL else None
-        added = [
-            enqueue(
+        rings = [
+            enqueue_to_ring(
                 tx,
                 self.job.namespace,
                 _on_queue(follow_up, queue),
@@ -218,7 +271,7 @@ class _Attempt:
             usage=usage_of(self.asker) if self.asker else None,
         )
         self._settle(tx)
-        return mark_rung(tx, added)
+        return [ring for ring in rings if ring is not None]
 
     def _fail(self, failure: Failure) -> NoReturn:
         retry_in_s = None

@@ -3,47 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
-from sqlalchemy import ColumnElement, func, null, update
+from sqlalchemy import null, update
 
-from shared.domain.jobs import BACKFILL, JobState
+from shared.domain.jobs import BACKFILL, QUEUE_OF, FollowUp, JobState
 from shared.store.database import WriteTx
 from shared.store.job_queue import Ring
+from shared.store.jobs import add_job
 from shared.store.tables import jobs
 
 
-def mark_rung(tx: WriteTx, job_ids: Collection[str]) -> list[Ring]:
-    """Mark due jobs that nobody has rung yet, and return those that the caller is to ring.
+def enqueue_to_ring(
+    tx: WriteTx, namespace: str, work: FollowUp, *, max_attempts: int
+) -> Ring | None:
+    """Add a job that the caller rings itself, right after its commit.
 
-    If it never does, the relay rings them again after a while. Backfill is left to the relay,
-    which rings only a few of it at a time.
+    None when a live job does the same work already, and for backfill, which is left to the
+    relay: that rings only a few at a time. If the caller never rings, the relay does after a
+    while.
     """
-    if not job_ids:
-        return []
-    rows = tx.connection.execute(
-        update(jobs)
-        .where(
-            *_waiting(tx, job_ids),
-            jobs.c.queue != BACKFILL,
-            jobs.c.rung_at.is_(None),
-            jobs.c.scheduled_at <= func.now(),
-        )
-        .values(rung_at=func.now())
-        .returning(jobs.c.tenant_id, jobs.c.job_id, jobs.c.queue)
-    )
-    return [Ring(row.tenant_id, row.job_id, row.queue) for row in rows]
+    queue = work.queue or QUEUE_OF[work.kind]
+    is_own = queue != BACKFILL
+    job_id = add_job(tx, namespace, work, max_attempts=max_attempts, is_rung=is_own)
+    return Ring(tx.tenant_id, job_id, queue) if job_id and is_own else None
 
 
 def unmark_rung(tx: WriteTx, job_ids: Collection[str]) -> None:
     """Leave jobs whose ring failed to the relay, at once."""
     if job_ids:
-        tx.connection.execute(update(jobs).where(*_waiting(tx, job_ids)).values(rung_at=null()))
-
-
-def _waiting(tx: WriteTx, job_ids: Collection[str]) -> tuple[ColumnElement[Any], ...]:
-    return (
-        jobs.c.tenant_id == tx.tenant_id,
-        jobs.c.job_id.in_(job_ids),
-        jobs.c.state.in_([JobState.AVAILABLE.value, JobState.RETRYABLE.value]),
-    )
+        waiting = [JobState.AVAILABLE.value, JobState.RETRYABLE.value]
+        tx.connection.execute(
+            update(jobs)
+            .where(
+                jobs.c.tenant_id == tx.tenant_id,
+                jobs.c.job_id.in_(job_ids),
+                jobs.c.state.in_(waiting),
+            )
+            .values(rung_at=null())
+        )

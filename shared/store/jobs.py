@@ -44,6 +44,24 @@ def enqueue(
     While a job of the same kind and subject is live, that one's id is returned and nothing is
     added. With a final `state` (a stage that policy switches off) the row only records it.
     """
+    added = add_job(tx, namespace, work, max_attempts=max_attempts, state=state, reason=reason)
+    return added or _live_job(tx, work.kind, work.subject)
+
+
+def add_job(
+    tx: WriteTx,
+    namespace: str,
+    work: FollowUp,
+    *,
+    max_attempts: int,
+    state: JobState = JobState.AVAILABLE,
+    reason: str | None = None,
+    is_rung: bool = False,
+) -> str | None:
+    """Add a job and return its id, or None while one of the same kind and subject is live.
+
+    `is_rung` says that the caller rings it after the commit.
+    """
     job_id = new_id(Prefix.JOB)
     values: dict[str, Any] = {
         "tenant_id": tx.tenant_id,
@@ -58,6 +76,8 @@ def enqueue(
         "state": state.value,
         "reason": reason,
     }
+    if is_rung:
+        values["rung_at"] = func.now()
     if state in FINAL_STATES:
         values["finalized_at"] = func.now()
     statement = (
@@ -71,7 +91,7 @@ def enqueue(
         .returning(jobs.c.job_id)
     )
     added: str | None = tx.connection.execute(statement).scalar()
-    return added or _live_job(tx, work.kind, work.subject)
+    return added
 
 
 def _traced(payload: Mapping[str, Any]) -> dict[str, Any]:

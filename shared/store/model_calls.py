@@ -78,13 +78,13 @@ def record_call(tx: WriteTx, call: NewCall) -> int:
         model_calls.c.attempt == call.attempt,
     )
     last = select(func.coalesce(func.max(model_calls.c.call), 0)).where(*of_attempt)
-    number: int = tx.connection.execute(last).scalar_one() + 1
-    tx.connection.execute(
-        insert(model_calls).values(
+    number: int = tx.connection.execute(
+        insert(model_calls)
+        .values(
             tenant_id=tx.tenant_id,
             job_id=call.job_id,
             attempt=call.attempt,
-            call=number,
+            call=last.scalar_subquery() + 1,
             namespace=call.namespace,
             kind=call.kind,
             model=call.model,
@@ -95,7 +95,8 @@ def record_call(tx: WriteTx, call: NewCall) -> int:
             duration_ms=call.duration_ms,
             detail=null() if call.reply is None else {"reply": call.reply},
         )
-    )
+        .returning(model_calls.c.call)
+    ).scalar_one()
     return number
 
 

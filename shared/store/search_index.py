@@ -150,6 +150,8 @@ def remove_documents(
     version: str | None = None,
 ) -> None:
     """Take documents out of the index, of one version or of all; unknown ids are left alone."""
+    if not document_ids:
+        return
     for table in (search_postings, search_documents):
         statement = delete(table).where(
             table.c.tenant_id == tx.tenant_id,

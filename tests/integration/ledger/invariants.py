@@ -15,7 +15,7 @@ from shared.domain.jobs import (
     JobState,
 )
 from shared.store.namespaces import get_namespace, policy_defaults
-from tests.integration.ledger.world import NAMESPACE, THREADS, LedgerWorld
+from tests.integration.ledger.world import LATE, NAMESPACE, THREADS, LedgerWorld
 
 _EFFECTS = """
     SELECT b.block_id, s.status, s.anchor_position, b.thread_id, b.start_turn, b.end_turn,
@@ -34,6 +34,7 @@ def check(world: LedgerWorld) -> None:
     _calls_are_bounded(world, jobs)
     blocks = world.rows(_EFFECTS)
     _effects_are_single(world, blocks)
+    _nothing_late_is_stored(world)
     _unready_blocks_can_be_helped(jobs, blocks)
     _counters_are_right(world, blocks)
     _nothing_said_is_missing(world)
@@ -81,6 +82,17 @@ def _effects_are_single(world: LedgerWorld, blocks: list) -> None:
     nodes = world.rows("SELECT name, count(*) AS n FROM nodes GROUP BY name")
     assert all(node.n == 1 for node in nodes), nodes
     assert len(nodes) <= sum(block.events for block in blocks)
+
+
+def _nothing_late_is_stored(world: LedgerWorld) -> None:
+    """Of an attempt that had lost its job before it ended, no word is left."""
+    late = world.rows(
+        "SELECT title FROM block_summaries WHERE title LIKE :late "
+        "UNION ALL SELECT title FROM events WHERE title LIKE :late "
+        "UNION ALL SELECT name FROM nodes WHERE CAST(nodes AS TEXT) LIKE :late",
+        late=f"%{LATE.strip()}%",
+    )
+    assert late == []
 
 
 def _unready_blocks_can_be_helped(jobs: list, blocks: list) -> None:

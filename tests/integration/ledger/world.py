@@ -40,6 +40,7 @@ from workers.step import SOURCE_ERASED, Step
 
 NAMESPACE = "project:ledger"
 BLOCK_SIZE = 2
+LATE = " zombie"
 THREADS = ("main", "aside")
 Bell = tuple[str, str, str]
 
@@ -234,7 +235,8 @@ class LedgerWorld:
         if fate is Fate.TRUNCATED:
             return ModelReply('{"cut', "scripted", Usage(3, 2), "length")
         self._meanwhile(fate, job_id)
-        return ModelReply(_reply(task), "scripted", Usage(3, 2))
+        late = LATE if fate in (Fate.OVERTAKEN, Fate.OVERTAKEN_MIDWAY, Fate.CANCELLED) else ""
+        return ModelReply(_reply(task, late), "scripted", Usage(3, 2))
 
     def _meanwhile(self, fate: Fate, job_id: str) -> None:
         bell = ("", self.tenant_id, job_id)
@@ -257,21 +259,26 @@ class LedgerWorld:
         return str(self.rows(newest)[0].job_id)
 
 
-def _reply(task: ModelTask[Any]) -> dict[str, Any]:
+def _reply(task: ModelTask[Any], late: str) -> dict[str, Any]:
+    """Say what a good model would, marked where the attempt has lost its job meanwhile."""
     material = task.input
     if task.kind.value == "project":
-        return {"reason": "named", "nodes": [_node(one) for one in material.events], "edges": []}
+        return {
+            "reason": "named",
+            "nodes": [_node(one, late) for one in material.events],
+            "edges": [],
+        }
     words = next(one for one in material.messages if one.role == "user")
     if task.kind.value == "summarize":
         return {
-            "title": "Items and rooms",
+            "title": f"Items and rooms{late}",
             "tags": ["rooms"],
             "summary": words.content,
             "keypoints": [words.content],
             "shouldExtract": True,
         }
     event = {
-        "title": words.content,
+        "title": f"{words.content}{late}",
         "summary": words.content,
         "sourceMessageIds": [words.id],
         "scope": "user",
@@ -283,14 +290,18 @@ def _reply(task: ModelTask[Any]) -> dict[str, Any]:
     return {"shouldExtract": True, "reason": "a fact", "events": [event]}
 
 
-def _node(event: Any) -> dict[str, Any]:
+def _node(event: Any, late: str) -> dict[str, Any]:
     return {
         "ref": event.event_id,
         "name": event.title.split()[0],
         "type": "tool",
         "aliases": [],
-        "tags": [],
-        "metadataProvenance": {"name": [event.event_id], "aliases": [], "tags": []},
+        "tags": [late.strip()] if late else [],
+        "metadataProvenance": {
+            "name": [event.event_id],
+            "aliases": [],
+            "tags": [event.event_id] if late else [],
+        },
         "sourceEventIds": [event.event_id],
         "facts": [],
     }
