@@ -28,6 +28,7 @@ from shared.store.graph_versions import (
     set_state,
 )
 from shared.store.namespaces import get_namespace, policy_defaults
+from shared.store.run_costs import step_costs
 from shared.store.version_blocks import (
     Progress,
     cancel_backfill,
@@ -72,9 +73,10 @@ def start_reprocess(
     blocks += take_in(tx, version, max_attempts=attempts)
     _audit(tx, caller, "reprocess_started", version, {"jobs": len(blocks), "joined": joined})
     budget = row.policy.token_budget
+    materials = material_of(tx, version, asked, blocks)
     estimate = estimate_run(
-        material_of(tx, version, asked, blocks),
-        {},
+        materials,
+        step_costs(tx, namespace, materials),
         input_tokens_a_call=settings.model_input_tokens,
         budget=budget,
     )

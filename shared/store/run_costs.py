@@ -1,12 +1,12 @@
-"""What a batch run would cost: the text of each block, and what recent calls of a step cost."""
+"""What recent calls of a step cost beside their block's text, for estimates of a batch run."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from sqlalchemy import text
 
-from shared.domain.spend import RunEstimate, StepCost, estimate_run
+from shared.domain.spend import StepCost
 from shared.store.database import ReadTx
 
 _STEP_COSTS = text(
@@ -31,39 +31,6 @@ _STEP_COSTS = text(
     """
 )
 
-_MATERIALS = text(
-    """
-    SELECT block.block_id, layer.tokens
-    FROM blocks AS block
-    JOIN block_layers AS layer USING (tenant_id, block_id)
-    WHERE block.tenant_id = :tenant_id AND block.namespace = :namespace AND layer.level = 4
-      AND (cast(:block_ids AS text[]) IS NULL OR block.block_id = ANY(cast(:block_ids AS text[])))
-    ORDER BY block.sequence
-    """
-)
-
-
-def estimate(
-    tx: ReadTx,
-    namespace: str,
-    kinds: Collection[str],
-    *,
-    input_tokens_a_call: int,
-    budget: int | None = None,
-    block_ids: Sequence[str] | None = None,
-) -> RunEstimate:
-    """Estimate what running these steps over a namespace's blocks (or some of them) would cost.
-
-    `input_tokens_a_call` is the setting `model_input_tokens`; `budget` tokens a UTC day, if any.
-    """
-    sizes = list(block_tokens(tx, namespace, block_ids=block_ids).values())
-    return estimate_run(
-        dict.fromkeys(kinds, sizes),
-        step_costs(tx, namespace, kinds),
-        input_tokens_a_call=input_tokens_a_call,
-        budget=budget,
-    )
-
 
 def step_costs(tx: ReadTx, namespace: str, kinds: Collection[str]) -> dict[str, StepCost]:
     """Return what the latest jobs of each step cost a call beside their block's text.
@@ -81,14 +48,3 @@ def step_costs(tx: ReadTx, namespace: str, kinds: Collection[str]) -> dict[str, 
         )
         for row in rows
     }
-
-
-def block_tokens(
-    tx: ReadTx, namespace: str, *, block_ids: Sequence[str] | None = None
-) -> dict[str, int]:
-    """Return the tokens of each block's readable text (L4): what a step of it reads at most."""
-    ids = None if block_ids is None else list(block_ids)
-    rows = tx.connection.execute(
-        _MATERIALS, {"tenant_id": tx.tenant_id, "namespace": namespace, "block_ids": ids}
-    )
-    return {row.block_id: row.tokens for row in rows}

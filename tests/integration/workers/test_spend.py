@@ -8,11 +8,12 @@ from sqlalchemy import text
 
 from shared.clock import SystemClock
 from shared.domain.jobs import JobKind, JobState
-from shared.domain.spend import BUDGET_EXCEEDED
-from shared.store import run_costs
+from shared.domain.spend import BUDGET_EXCEEDED, StepCost
 from shared.store.audit import StoredAudit, list_entries
+from shared.store.blocks import layers_of
 from shared.store.jobs import list_jobs
 from shared.store.model_calls import NewCall, record_call
+from shared.store.run_costs import step_costs
 from shared.store.spend import BUDGET_STOP, wake_stopped
 from tests.integration.workers.conftest import NAMESPACE, NOTHING, SUMMARY, World, reply
 from workers.models.port import Usage
@@ -146,22 +147,19 @@ def test_without_a_budget_nothing_is_asked_of_the_ledger(counted: World) -> None
     assert _stops(counted) == []
 
 
-def test_an_estimate_rests_on_what_recent_calls_cost(counted: World) -> None:
+def test_an_estimate_rests_on_what_recent_calls_cost_beside_their_text(counted: World) -> None:
     blocks = [counted.say(DOG, thread_id=name) for name in ("a", "b")]
     with counted.database.read(counted.tenant_id) as tx:
-        blind = run_costs.estimate(tx, NAMESPACE, ["summarize"], input_tokens_a_call=1_000)
-    assert (blind.jobs, blind.steps[0].measured_jobs) == (2, 0)
-    counted.run(blocks[0], JobKind.SUMMARIZE)
+        assert step_costs(tx, NAMESPACE, ["summarize"]) == {}
+    usage = Usage(220, 5)
+    counted.script(summarize=lambda _task: reply(SUMMARY, usage=usage))
+    for block in blocks:
+        counted.run(block, JobKind.SUMMARIZE)
     with counted.database.read(counted.tenant_id) as tx:
-        known = run_costs.estimate(
-            tx, NAMESPACE, ["summarize", "extract"], input_tokens_a_call=1_000, budget=30
-        )
-    summarize = known.steps[0]
-    assert (summarize.jobs, summarize.calls, summarize.measured_jobs) == (2, 2, 1)
-    assert summarize.output_tokens == 10
-    assert 40 <= summarize.input_tokens <= 60
-    assert known.days is not None
-    assert known.days > 1
+        found = step_costs(tx, NAMESPACE, ["summarize", "extract"])
+        _, text_tokens = layers_of(tx, [blocks[0].block_id])[blocks[0].block_id, 4]
+    assert found == {"summarize": StepCost(220 - text_tokens, 5, measured_jobs=2)}
+    assert text_tokens > 0
 
 
 def test_the_clock_of_budgets_is_the_databases(counted: World) -> None:
