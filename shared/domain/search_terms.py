@@ -31,7 +31,8 @@ _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"}
 )
 _DIACRITICS = re.compile("[\u0300-\u036f]+")
-_HYPHENATED = re.compile(r"\w+(?:-\w+)+")
+# Possessive, and only from where a word begins: else a long run is tried from each of its letters.
+_HYPHENATED = re.compile(r"(?<!\w)\w++(?:-\w++)+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)+)")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
@@ -102,7 +103,9 @@ def _terms(text: str) -> Iterator[_Term]:
     spaced = ASIAN_RUN.sub(" ", normalised)
     for word in words(spaced):
         weight = STOP if _is_functional(word) else FULL
-        for term in _word_terms(word):
+        # What is longer than any word is remembered by nobody: a cache of blobs has no bound.
+        cut = _word_terms if len(word) <= MAX_TERM_LENGTH else _word_terms.__wrapped__
+        for term in cut(word):
             yield _Term(term[:MAX_TERM_LENGTH], weight, word)
     for match in _HYPHENATED.finditer(spaced):
         joined = match.group().replace("-", "")
@@ -140,8 +143,16 @@ def _is_functional(word: str) -> bool:
     return word in ENGLISH or bool(apostrophe and ending in CONTRACTED and base in ENGLISH)
 
 
-@lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
+    """Return a word without its ending; a longer run of letters, such as encoded data, as it is.
+
+    A stemmer's time grows with the square of the length, and no English word is that long.
+    """
+    return _short_stem(word) if len(word) <= MAX_TERM_LENGTH else word
+
+
+@lru_cache(maxsize=65_536)
+def _short_stem(word: str) -> str:
     bare = word.removesuffix("'s")
     if not (bare.isascii() and bare.isalpha()):
         return bare

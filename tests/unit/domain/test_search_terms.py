@@ -156,3 +156,12 @@ def test_every_text_is_found_by_itself(text: str) -> None:
     terms = search_terms(text)
     assert set(terms) <= set(query_terms(text)) | {t for t in terms if t.startswith("f:")}
     assert bool(terms) == bool(query_terms(text))
+
+
+@pytest.mark.parametrize("blob", ["aGVsbG8gd29ybGQ" * 60_000, "x" * 900_000], ids=["base64", "x"])
+@pytest.mark.timeout(20)
+def test_a_run_of_letters_longer_than_any_word_costs_no_more_than_its_length(blob: str) -> None:
+    normal = search_terms("the blob said running")
+    assert search_terms(f"the blob said running {blob}")[: len(normal)] == normal
+    assert search_terms(blob) == [blob.lower()[:MAX_TERM_LENGTH]]
+    assert set(search_terms(blob)) <= set(query_terms(blob))
