@@ -79,6 +79,13 @@ class RawSearch(Query):
     scope: Literal["namespace", "session"] = "namespace"
 
 
+class BlockSearch(Query):
+    """A search of blocks by what their messages say."""
+
+    limit: int = Field(default=6, ge=1, le=100)
+    scope: Literal["namespace", "session"] = "namespace"
+
+
 class NodeExpansion(Request):
     """Which instant a node is shown at; now when absent."""
 

@@ -6,9 +6,10 @@ from typing import Literal
 
 from fastapi import APIRouter
 
+from retrieval.block_search import BlockSearchReply, search_blocks
 from retrieval.blocks import BlockExpansionReply, BlocksReply, expand_block, get_blocks
 from retrieval.routes.edge import ReadEdge
-from retrieval.schemas import BlockExpansion
+from retrieval.schemas import BlockExpansion, BlockSearch
 from shared.ids import Prefix, check_id
 
 router = APIRouter(prefix="/v1/retrieval/{ns}/blocks", tags=["blocks"])
@@ -24,6 +25,13 @@ def get_all_blocks(
     """`session`: the thread's own blocks and those without a thread."""
     with edge.writing(ns, thread_id) as (tx, reader):
         return get_blocks(tx, reader, scope=scope)
+
+
+@router.post("/search", summary="Search blocks by what their messages say")
+def post_block_search(ns: str, asked: BlockSearch, edge: ReadEdge) -> BlockSearchReply:
+    """Each ready block at its current level, with the messages that speak for it."""
+    with edge.writing(ns, asked.thread_id) as (tx, reader):
+        return search_blocks(tx, reader, asked)
 
 
 @router.post("/{blk}/expand", summary="Read a block at another level, as a new batch")

@@ -75,6 +75,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "GET /v1/retrieval/{ns}/threads": (NO_BODY,),
     "GET /v1/retrieval/{ns}/turns/{trn}/receipt": (NO_BODY,),
     "GET /v1/retrieval/{ns}/blocks": (Example(query={"scope": "namespace"}),),
+    "POST /v1/retrieval/{ns}/blocks/search": (Example({"query": "pnpm"}),),
     "POST /v1/retrieval/{ns}/blocks/{blk}/expand": (Example({"level": 5}),),
     "POST /v1/retrieval/{ns}/context": (Example({"thread_id": "{thread}"}),),
     "POST /v1/batches/{bat}/assessment": (
