@@ -18,6 +18,9 @@ from shared.http.problems import field_error
 _RFC3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(?:[.](\d{1,9}))?([Zz]|[+-]\d\d:\d\d)?", re.ASCII
 )
+# A day's margin to the ends of the calendar: there, the clock of another zone has no time to show.
+_FIRST = datetime(1, 1, 2, tzinfo=UTC)
+_END = datetime(9999, 12, 31, tzinfo=UTC)
 _MOST_LABELS = 64
 _LONGEST_LABEL = 500
 
@@ -72,6 +75,8 @@ def parse_instant(value: str, timezone: str | None, pointer: str) -> tuple[datet
         in_utc = moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InvalidInput.at(pointer, "there is no such instant", "invalid_time") from error
+    if not _FIRST <= in_utc < _END:
+        raise InvalidInput.at(pointer, "there is no such instant in every zone", "invalid_time")
     zone = timezone or ("UTC" if shown_offset == "+00:00" else shown_offset)
     return in_utc, zone
 

@@ -106,7 +106,7 @@ def _text(reply: Mapping[str, Any], key: str, *, limit: int, reasons: list[str])
     text = trim(value)
     if not text:
         reasons.append(f"{key}: must not be blank")
-    elif _is_placeholder(text):
+    elif is_placeholder(text):
         reasons.append(f"{key}: says nothing of the block")
     if key == "title":
         text = collapse(text)
@@ -121,10 +121,11 @@ def _texts(
         reasons.append(f"{key}: must be a list of texts")
         return ()
     texts = (trim(item)[:limit] for item in value if isinstance(item, str))
-    kept = (text for text in texts if text and not _is_placeholder(text))
+    kept = (text for text in texts if text and not is_placeholder(text))
     return tuple(dict.fromkeys(kept))
 
 
-def _is_placeholder(text: str) -> bool:
+def is_placeholder(text: str) -> bool:
+    """Tell whether a text says nothing: a stand-in word alone, or no letter and no digit."""
     words = text.strip(" .…<>[](){}\"'*_-").casefold()
     return words in _PLACEHOLDERS or not any(char.isalnum() for char in text)

@@ -12,6 +12,7 @@ from ingest.schemas.turns import TurnIn
 from ingest.turns.content import plain_text
 from ingest.turns.prepare import PreparedTurn, prepare_turn
 from ingest.turns.trace import trace_of
+from shared.domain.temporal.zones import local
 from shared.errors import InvalidInput
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -49,6 +50,8 @@ def test_an_instant_is_kept_in_utc_with_the_zone_it_was_given_in(
         ("2026-02-30T10:00:00Z", "invalid_time"),
         ("2026-05-05T25:00:00Z", "invalid_time"),
         ("0001-01-01T00:00:00+14:00", "invalid_time"),
+        ("0001-01-01T00:00:00Z", "invalid_time"),
+        ("9999-12-31T23:59:59Z", "invalid_time"),
         ("20260505T100000Z", "invalid_time"),
         ("2026-W19-2T10:00:00Z", "invalid_time"),
         ("yesterday", "invalid_time"),
@@ -68,6 +71,13 @@ def test_any_text_is_an_instant_or_a_refusal(value: str) -> None:
     except InvalidInput:
         return
     assert moment.tzinfo is UTC
+
+
+@pytest.mark.parametrize("value", ["0001-01-02T00:00:00Z", "9999-12-30T23:59:59Z"])
+@pytest.mark.parametrize("shown_in", ["+14:00", "-12:00", "Asia/Shanghai", "America/New_York"])
+def test_what_is_taken_can_be_shown_on_the_clock_of_any_zone(value: str, shown_in: str) -> None:
+    moment, _ = parse_instant(value, None, "/occurred_at")
+    assert local(moment, shown_in) == moment
 
 
 @pytest.mark.parametrize(

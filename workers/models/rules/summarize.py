@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from shared.domain.blocks import is_placeholder
 from shared.domain.provenance import is_evidence
 from shared.domain.spacing import collapse
 from shared.domain.tool_json import result_summary
@@ -58,7 +59,9 @@ def _title(
     if asked and not all(
         is_small_talk(one) for message in messages for one in sentences_of(message)
     ):
-        return title_of(collapse(asked))
+        title = title_of(collapse(asked))
+        if not is_placeholder(title):
+            return title
     if tags:
         return ("关于" if is_han else "About ") + ("、" if is_han else ", ").join(tags[:3])
     return "寒暄" if is_han else "Small talk"
