@@ -20,10 +20,8 @@ def attempt_scope(job: Job) -> Iterator[None]:
     """Work on one attempt; its follow-up jobs and model calls belong to the same trace."""
     parent = job.payload.get(TRACEPARENT)
     ids = {"tenant_id": job.tenant_id, "namespace": job.namespace, "job_id": job.job_id}
-    attributes = {f"stratagate.{name}": value for name, value in ids.items()} | {
-        "stratagate.attempt": job.attempt,
-        "stratagate.queue": job.queue,
-    }
+    attributes: dict[str, str | int] = {f"stratagate.{name}": one for name, one in ids.items()}
+    attributes |= {"stratagate.attempt": job.attempt, "stratagate.queue": job.queue}
     with (
         structlog.contextvars.bound_contextvars(**ids, kind=job.kind.value, attempt=job.attempt),
         spanning(

@@ -37,7 +37,7 @@ def serve_metrics(port: int, address: str) -> None:
         )
         return
     registry = CollectorRegistry()
-    collector = MultiProcessCollector(registry)
+    collector = MultiProcessCollector(registry)  # type: ignore[no-untyped-call] # it has no types
     start_http_server(port, addr=address, registry=registry)
     _served.append(Path(collector._path))
 
