@@ -12,9 +12,11 @@ from typing import Any
 from retrieval.batches import check_open
 from retrieval.cited import cited_items
 from retrieval.progress import pending
+from retrieval.raw_ranking import ranked_messages
 from retrieval.reader import Reader
 from shared.domain.advisories import Advisory, advise
 from shared.domain.gate import Assessment, normalise_assessment
+from shared.domain.ranking.unanswerable import Doubt, doubt_of
 from shared.ids import Prefix, new_id
 from shared.store.batches import (
     StoredAssessment,
@@ -121,7 +123,18 @@ def _advisories(
         pending_blocks=pending(tx, reader).blocks,
         batch_refs=batch.refs,
         recent_batches=[one.refs for one in earlier],
+        doubt=_doubt(tx, reader, question),
     )
+
+
+def _doubt(tx: ReadTx, reader: Reader, question: str | None) -> Doubt | None:
+    """Return what all source messages say of a question, whatever the batch looked at."""
+    if not question:
+        return None
+    ranking = ranked_messages(tx, reader, question)
+    if not ranking.ranked:
+        return None  # an empty search says so itself
+    return doubt_of(question, ranking.asked, ranking.ranked)
 
 
 def _reply(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from shared.domain.questions import asks_when, contains_term, named_terms
+from shared.domain.ranking.unanswerable import Doubt
 
 
 class AdvisoryCode(StrEnum):
@@ -21,6 +22,7 @@ class AdvisoryCode(StrEnum):
     CITED_CONFLICT = "cited_conflict"
     EVIDENCE_PENDING = "evidence_pending"
     NO_NEW_REFS = "no_new_refs"
+    LIKELY_UNANSWERABLE = "likely_unanswerable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +57,20 @@ def advise(
     pending_blocks: int,
     batch_refs: Collection[str],
     recent_batches: Sequence[Collection[str]],
+    doubt: Doubt | None = None,
 ) -> tuple[Advisory, ...]:
     """Return the notices on an assessment, in a fixed order.
 
     `question` is the assessment's own, else the thread's last query, else None (D34).
     `recent_batches` holds the refs of the thread's batches before this one, newest first; the
     three newest count. `pending_blocks` counts blocks whose evidence is still being derived.
+    `doubt` is what all source messages say of the question, None where that was not looked at.
     """
     found: list[Advisory] = []
     if question and cited:
         found += _about_question(question, cited)
+    if question and doubt is not None and doubt.is_likely_unanswerable:
+        found.append(_doubtful(doubt))
     found += _about_status(cited)
     if pending_blocks > 0:
         found.append(
@@ -107,6 +113,22 @@ def _about_question(question: str, cited: Sequence[CitedItem]) -> list[Advisory]
             )
         )
     return found
+
+
+def _doubtful(doubt: Doubt) -> Advisory:
+    reasons: list[str] = []
+    if doubt.margin < 0:
+        reasons.append("the best match was said by somebody else than the one asked about")
+    if doubt.missing:
+        reasons.append("no match holds " + ", ".join(doubt.missing))
+    if doubt.is_other_time:
+        reasons.append("no match was said in or right after the time asked for")
+    because = "; ".join(reasons) or "nothing matches"
+    return Advisory(
+        AdvisoryCode.LIKELY_UNANSWERABLE,
+        f"Memory may not hold an answer: {because}. Check who and when before answering.",
+        terms=doubt.missing,
+    )
 
 
 def _about_status(cited: Sequence[CitedItem]) -> list[Advisory]:
