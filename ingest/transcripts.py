@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest.loaded import LoadedTurn
-from ingest.locomo import is_locomo, locomo_turns
+from ingest.locomo import is_locomo, loaded_turns
 from shared.errors import InvalidInput
 
 _HUMAN = "user"
@@ -37,7 +37,7 @@ def read_transcript(text: str, destination: Destination) -> list[LoadedTurn]:
     values = _values(text)
     conversations = values[0] if len(values) == 1 and isinstance(values[0], list) else values
     if conversations and all(is_locomo(value) for value in conversations):
-        return [turn for value in conversations for turn in locomo_turns(value)]
+        return [turn for value in conversations for turn in loaded_turns(value)]
     if conversations and all(_is_message(value) for value in conversations):
         return list(_turns(conversations, destination, {}))
     if conversations and all(_is_chat(value) for value in conversations):
