@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from opentelemetry.trace import SpanKind
 
 from shared.tracing import spanning
-from workers.models.port import Model, ModelError, ModelReply, ModelTask, Usage
+from workers.models.per_step import model_for
+from workers.models.port import Model, ModelError, ModelReply, ModelTask, TaskKind, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,10 @@ class TracedModel:
     def name(self) -> str:
         """The model's name."""
         return self.model.name
+
+    def of(self, kind: TaskKind) -> TracedModel:
+        """Return the model that answers tasks of this kind, within spans of its own name."""
+        return TracedModel(model_for(self.model, kind))
 
     def complete(self, task: ModelTask[object]) -> ModelReply:
         """Answer one task. Raises ModelError."""

@@ -26,7 +26,7 @@ from workers.models.registry import build_model
 from workers.models.scripted import ScriptedModel
 
 # The test's own limit is the sum of all calls on a busy machine.
-pytestmark = [pytest.mark.llm, pytest.mark.timeout(5_400)]
+pytestmark = [pytest.mark.llm, pytest.mark.timeout(18_000)]
 
 TALK = (
     ("Hi, I am Marta. I run a small bakery in Porto.", "Nice to meet you, Marta."),
@@ -70,9 +70,9 @@ def walked(
             "model_provider": "openai",
             "model_name": local_model.name,
             "model_base_url": local_model.url,
-            "model_deadline_s": 1_200.0,
-            "step_deadline_s": 2_400.0,
-            "hard_limit_s": 3_000.0,
+            "model_deadline_s": 3_600.0,
+            "step_deadline_s": 5_000.0,
+            "hard_limit_s": 5_400.0,
             "model_input_tokens": 4_000,
             "model_max_output_tokens": 1_800,
         }
