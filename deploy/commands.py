@@ -91,7 +91,6 @@ def _data(parser: argparse.ArgumentParser, default: Path | None = _DATA) -> None
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65_535:
-        raise argparse.ArgumentTypeError(f"{port} is not a port: choose 1 to 65535, or 0")
-    return port
+    if not (text.isascii() and text.isdigit() and int(text) <= 65_535):
+        raise argparse.ArgumentTypeError(f"{text} is not a port: choose 1 to 65535, or 0")
+    return int(text)

@@ -22,7 +22,13 @@ _DETACHED_LIMIT_S = 240.0
 def run_up(options: argparse.Namespace) -> int:
     """Carry `up` out; 0 after a clean end, 1 with the reason when it could not start."""
     data = options.data.resolve()
-    return _detached(data, options) if options.detach else _here(data, options)
+    if not options.detach:
+        return _here(data, options)
+    try:
+        return _detached(data, options)
+    except LocalFault as fault:
+        print(f"error: {fault}", file=sys.stderr)
+        return 1
 
 
 def summary(folder: InstanceFolder, state: InstanceState) -> str:

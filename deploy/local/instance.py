@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deploy.local.faults import FolderInUse
+from deploy.local.faults import FolderInUse, LocalFault
 from deploy.local.file_lock import FileLock
 from deploy.local.private_files import read_state, write_state
 
@@ -84,11 +84,19 @@ class InstanceFolder:
     def create(self) -> None:
         """Make the folders; keys and logs are for their owner alone.
 
-        The root may be passed through by others, because the database's account must.
+        The root may be passed through by others, because the database's account must. Raises
+        LocalFault when the place cannot be written to.
         """
-        self.root.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
-        for private in (self.logs, self.key_file.parent):
-            private.mkdir(mode=0o700, exist_ok=True)
+        mode = 0o711 if os.geteuid() == 0 else 0o700
+        try:
+            self.root.mkdir(mode=mode, parents=True, exist_ok=True)
+            for private in (self.logs, self.key_file.parent):
+                private.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise LocalFault(
+                f"The data folder {self.root} cannot be made: {error.strerror} ({error.filename}). "
+                "Choose another with --data."
+            ) from error
 
     def read(self) -> InstanceState | None:
         """Return what the last run wrote; None when the folder never held one."""

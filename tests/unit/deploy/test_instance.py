@@ -3,11 +3,12 @@ from dataclasses import replace
 
 import pytest
 
-from deploy.local.faults import FolderInUse
+from deploy.commands import _parser
+from deploy.local.faults import FolderInUse, LocalFault
 from deploy.local.file_lock import FileLock, hold_lock
 from deploy.local.instance import InstanceFolder, InstanceState, ProcessMark, acquire
 from deploy.local.private_files import read_state, write_private
-from deploy.up import summary
+from deploy.up import run_up, summary
 
 STATE = InstanceState(
     status="ready",
@@ -64,6 +65,15 @@ def test_a_second_instance_on_one_folder_is_told_who_has_it_and_what_to_do(folde
     lock.release()
     assert folder.is_running() is False
     acquire(folder).release()
+
+
+def test_a_place_where_no_folder_can_be_made_is_told_in_words(tmp_path):
+    taken = tmp_path / "file"
+    taken.touch()
+    with pytest.raises(LocalFault, match="--data"):
+        InstanceFolder(taken).create()
+    options = _parser().parse_args(["up", "--detach", "--data", str(taken / "below")])
+    assert run_up(options) == 1
 
 
 def test_a_lock_is_waited_for_only_so_long(tmp_path):
