@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from shared.domain.temporal import TimeExpression, resolve
 from shared.domain.turns import Message
 from workers.models.inputs import ExtractInput
 from workers.models.rules.block_reading import statements_in
-from workers.models.rules.kinds import STRONG, Statement
+from workers.models.rules.kinds import STRONG, Group, Statement
 from workers.models.rules.links import Links, links_of
 from workers.models.rules.naming import names_in, title_of, topics_of
 from workers.models.rules.people import people_in
@@ -37,15 +36,6 @@ _FOR_NOW: Final = re.compile(
     r"|conversation|answer))\b|这次|暂时|本次",
     re.IGNORECASE,
 )
-
-
-@dataclass(slots=True)
-class Group:
-    """Statements of one message that make one event; the first strong one leads."""
-
-    lead: Statement
-    times: Sequence[TimeExpression]
-    members: list[Statement] = field(default_factory=list)
 
 
 def extract(material: ExtractInput) -> Mapping[str, object]:

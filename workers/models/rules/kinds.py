@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from shared.domain.events import Criticality, EventType
+from shared.domain.temporal import TimeExpression
 from workers.models.rules.sentences import Sentence
 
 
@@ -69,3 +71,12 @@ class Statement:
     is_first_person: bool
     image: str | None = None
     meant: str | None = None
+
+
+@dataclass(slots=True)
+class Group:
+    """Statements of one message that make one event; the first strong one leads."""
+
+    lead: Statement
+    times: Sequence[TimeExpression]
+    members: list[Statement] = field(default_factory=list)

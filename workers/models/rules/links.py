@@ -9,15 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from shared.domain.events import normalised
 from workers.models.inputs import TimelineItem
 from workers.models.rules.frames import Frame, frame_of, terms
-from workers.models.rules.kinds import Statement, Turn
-
-if TYPE_CHECKING:
-    from workers.models.rules.extract import Group
+from workers.models.rules.kinds import Group, Statement, Turn
 
 _FROM_TO: Final = (
     re.compile(
