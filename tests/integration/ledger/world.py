@@ -75,6 +75,13 @@ _ERRORS = {
     Fate.RATE_LIMITED: (FailureClass.TRANSIENT, "http_429", 30.0),
 }
 
+_MEANWHILE = {
+    Fate.OVERTAKEN,
+    Fate.OVERTAKEN_MIDWAY,
+    Fate.CANCELLED,
+    Fate.DELIVERED_TWICE,
+}
+
 
 @dataclass
 class LedgerWorld:
@@ -224,7 +231,7 @@ class LedgerWorld:
         return replace(step, load=load, think=think, store=store)
 
     def _answer(self, task: ModelTask[Any]) -> ModelReply:
-        fate, job_id = self.fate, self._running()
+        fate = self.fate
         if fate is Fate.KILLED_THINKING:
             raise Killed
         if fate in _ERRORS:
@@ -234,7 +241,8 @@ class LedgerWorld:
             return ModelReply("no object", "scripted", Usage(3, 2))
         if fate is Fate.TRUNCATED:
             return ModelReply('{"cut', "scripted", Usage(3, 2), "length")
-        self._meanwhile(fate, job_id)
+        if fate in _MEANWHILE:
+            self._meanwhile(fate, self._running())
         late = LATE if fate in (Fate.OVERTAKEN, Fate.OVERTAKEN_MIDWAY, Fate.CANCELLED) else ""
         return ModelReply(_reply(task, late), "scripted", Usage(3, 2))
 
