@@ -152,6 +152,9 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 )
 
 
+_DENIED: Final = re.compile(r"\b(?:not|never|no longer|neither)\b|n['’]t\b", re.IGNORECASE)
+
+
 def readings_of(sentence: str) -> list[Reading]:
     """Return the relations of one sentence in the third person, each once."""
     found: dict[Reading, None] = {}
@@ -160,6 +163,8 @@ def readings_of(sentence: str) -> list[Reading]:
         match = pattern.search(sentence)
         # A looser reading of words that a stricter one has taken would say them twice.
         if match is None or (name in taken) or (name == "uses" and taken & {"uses_as", "switched"}):
+            continue
+        if name == "allergy" and _DENIED.search(sentence, match.start(), match.start("v")):
             continue
         taken.add(name)
         groups = match.groupdict()

@@ -10,6 +10,7 @@ from workers.models.rules.relations_en import Reading
 
 _S: Final = r"(?P<s>[^，。,！!\s]{1,10}?)"
 _V: Final = r"(?P<v>[^，。,！!；;\s]{1,24})"
+_NOT_DENIED: Final = r"(?<!不)(?<!不会)(?<!不再)(?<!不算)(?<!没)(?<!没有)"
 _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("works_at", re.compile(rf"{_S}(?:现在)?在(?P<v>[^，。,！!\s]{{1,20}}?)(?:工作|上班|任职)")),
     ("lives_in", re.compile(rf"{_S}(?:现在)?(?:住在|搬到了?|搬去了?){_V}")),
@@ -39,11 +40,11 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "property",
         re.compile(
-            rf"(?P<s>[^，。,！!\s]{{1,12}}?)的(?P<k>[^，。,！!\s]{{2,8}}?)(?:现在)?"
+            rf"(?P<s>[^，。,！!\s]{{1,12}}?)的(?P<k>[^，。,！!\s不]{{2,8}}?)(?<!并非)(?:现在)?"
             rf"(?:是|改为|改成|换成){_V}"
         ),
     ),
-    ("called", re.compile(rf"(?P<k>[^，。,！!\s]{{2,10}}?)(?:叫做?|名为){_V}(?P<s>)")),
+    ("called", re.compile(rf"(?P<k>[^，。,！!\s不]{{2,10}}?)(?:叫做?|名为){_V}(?P<s>)")),
     ("member_of", re.compile(rf"{_S}加入了?{_V}")),
     ("takes_over", re.compile(rf"{_S}(?:负责|接手|接管)了?{_V}")),
     (
@@ -53,7 +54,10 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             rf"(?P<v>[^，。,！!\s]{{2,12}})"
         ),
     ),
-    ("allergy", re.compile(rf"{_S}对(?P<v>[^，。,！!\s]{{1,12}}?)(?:严重)?过敏")),
+    (
+        "allergy",
+        re.compile(rf"{_S}{_NOT_DENIED}对(?P<v>[^，。,！!\s]{{1,12}}?){_NOT_DENIED}(?:严重)?过敏"),
+    ),
     ("diet", re.compile(rf"{_S}(?P<v>吃素|不吃[^，。,！!\s]{{1,8}}|不喝[^，。,！!\s]{{1,8}})")),
     ("likes", re.compile(rf"{_S}(?P<k>不喜欢|喜欢|偏好|讨厌|热爱|爱吃|爱喝|最爱){_V}")),
     (
