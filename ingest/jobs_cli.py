@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from ingest.api_access import ApiKey, ApiUrl, AsJson, client_of, read
 from ingest.posting import Refused, call
@@ -50,7 +50,7 @@ def jobs_list(
     if as_json:
         typer.echo(json.dumps(page))
         return
-    table = Table("job", "namespace", "kind", "state", "attempt", "due or ended", "reason")
+    table = Table(_job_column(), "namespace", "kind", "state", "attempt", "due or ended", "reason")
     for job in page["items"]:
         attempt = f"{job['attempt']}/{job['max_attempts']}"
         when = job["finalized_at"] or job["scheduled_at"]
@@ -120,8 +120,13 @@ def dead_letters(
         raise typer.Exit(1)
 
 
+def _job_column() -> Column:
+    """An id is there to be copied into the next command: a narrow terminal cuts other columns."""
+    return Column("job", no_wrap=True, min_width=len("job_") + 32)
+
+
 def _letters(jobs: Iterable[Mapping[str, Any]]) -> Table:
-    table = Table("job", "namespace", "kind", "died", "last error", "what helps")
+    table = Table(_job_column(), "namespace", "kind", "died", "last error", "what helps")
     for job in jobs:
         last = job["errors"][-1] if job["errors"] else {}
         table.add_row(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
@@ -78,10 +79,7 @@ def status(as_json: AsJson = False) -> None:
         return
     _out.print(f"schema {revision} (this version expects {expected})")
     for tenant in tenants:
-        table = Table("kind", *[state.value for state in JobState], title=f"{tenant['name']}")
-        for kind, counts in tenant["jobs"].items():
-            table.add_row(kind, *[str(counts.get(state.value, "")) for state in JobState])
-        _out.print(table if tenant["jobs"] else f"{tenant['name']}: no jobs")
+        _out.print(_jobs_table(tenant) if tenant["jobs"] else f"{tenant['name']}: no jobs")
 
 
 @app.command()
@@ -165,6 +163,16 @@ def _jobs_by_kind(tx: ReadTx) -> dict[str, dict[str, int]]:
     for (kind, state), number in sorted(count_by_state(tx).items()):
         counts.setdefault(kind, {})[state] = number
     return counts
+
+
+def _jobs_table(tenant: Mapping[str, Any]) -> Table:
+    """Only states that occur: columns for all of them would not fit a terminal."""
+    seen = {state for counts in tenant["jobs"].values() for state in counts}
+    states = [state.value for state in JobState if state.value in seen]
+    table = Table("kind", *states, title=str(tenant["name"]))
+    for kind, counts in tenant["jobs"].items():
+        table.add_row(kind, *[str(counts.get(state, "")) for state in states])
+    return table
 
 
 def _one_tenant(settings: Settings, wanted: str) -> str:

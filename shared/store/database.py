@@ -57,7 +57,7 @@ class Database:
     @contextmanager
     def read(self, tenant_id: str) -> Iterator[ReadTx]:
         """Open a read-only transaction as `tenant_id`."""
-        with _unavailable_when_away(), self.engine.connect() as plain:
+        with unavailable_when_away(), self.engine.connect() as plain:
             connection = plain.execution_options(postgresql_readonly=True)
             with connection.begin():
                 connection.execute(_SET_TENANT, {"tenant_id": tenant_id})
@@ -66,14 +66,14 @@ class Database:
     @contextmanager
     def write(self, tenant_id: str) -> Iterator[WriteTx]:
         """Open a transaction as `tenant_id`; commit at the end, roll back on any error."""
-        with _unavailable_when_away(), self.engine.connect() as connection, connection.begin():
+        with unavailable_when_away(), self.engine.connect() as connection, connection.begin():
             connection.execute(_SET_TENANT, {"tenant_id": tenant_id})
             yield WriteTx(connection, tenant_id)
 
     @contextmanager
     def anonymous(self) -> Iterator[Connection]:
         """Open a transaction without a tenant: sees no rows, may call the key look-up."""
-        with _unavailable_when_away(), self.engine.connect() as connection, connection.begin():
+        with unavailable_when_away(), self.engine.connect() as connection, connection.begin():
             yield connection
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class QueueDatabase:
     @contextmanager
     def transaction(self) -> Iterator[QueueTx]:
         """Open a transaction of the queue role; commit at the end."""
-        with _unavailable_when_away(), self.engine.connect() as connection, connection.begin():
+        with unavailable_when_away(), self.engine.connect() as connection, connection.begin():
             yield QueueTx(connection)
 
     def close(self) -> None:
@@ -139,7 +139,8 @@ def _dump_json(value: Any) -> str:
 
 
 @contextmanager
-def _unavailable_when_away() -> Iterator[None]:
+def unavailable_when_away() -> Iterator[None]:
+    """Turn a lost or refused connection, and a drained pool, into Unavailable."""
     try:
         yield
     except (OperationalError, InterfaceError) as error:

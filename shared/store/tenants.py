@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, or_, select
 
 from shared.ids import Prefix, new_id
 from shared.settings import Settings
-from shared.store.database import owner_engine
+from shared.store.database import owner_engine, unavailable_when_away
 from shared.store.tables import tenants
 
 
@@ -39,7 +39,7 @@ def find_tenants(settings: Settings, name_or_id: str | None = None) -> list[tupl
 def _owner(settings: Settings) -> Iterator[Connection]:
     engine = owner_engine(settings)
     try:
-        with engine.begin() as connection:
+        with unavailable_when_away(), engine.begin() as connection:
             yield connection
     finally:
         engine.dispose()
