@@ -1,0 +1,1 @@
+"""Evaluation: a client of the API that measures it on labelled conversations."""
