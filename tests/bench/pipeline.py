@@ -20,6 +20,7 @@ from typing import Any
 
 import psutil
 import redis
+from sqlalchemy import text
 
 from ingest.schemas.turns import TurnIn
 from ingest.turns import commit_turn, prepare_turn
@@ -33,6 +34,7 @@ from workers.app import EXCHANGE
 QUEUE = "upkeep"
 NAMESPACES = 4
 JOBS_A_BLOCK = 3
+_HOLD = text("UPDATE jobs SET scheduled_at = now() + interval '1 h' WHERE state = 'available'")
 ENOUGH, GOAL, QUICK_ENOUGH = 0.20, 0.40, 4.0
 
 
@@ -132,8 +134,19 @@ def _tell(what: str) -> None:
     sys.stderr.write(f"{what}\n")
 
 
-def say(system: RunningSystem, tenant_id: str, name: str, *, blocks: int, turns: int) -> None:
-    """Store turns that seal into blocks, spread over namespaces, each turn with a fact."""
+def say(
+    system: RunningSystem,
+    tenant_id: str,
+    name: str,
+    *,
+    blocks: int,
+    turns: int,
+    is_held: bool = False,
+) -> None:
+    """Store turns that seal into blocks, spread over namespaces, each turn with a fact.
+
+    With `is_held` their jobs wait until they are let go, together.
+    """
     settings = system.settings.model_copy(update={"block_turn_size": turns})
     for number in range(blocks):
         namespace = f"bench:{name}-{number % NAMESPACES}"
@@ -141,19 +154,21 @@ def say(system: RunningSystem, tenant_id: str, name: str, *, blocks: int, turns:
             ensure_namespace(tx, namespace)
             save_policy(tx, namespace, {"block_turn_size": turns})
             for turn in range(turns):
-                text = f"Part{number}x{turn} lies on shelf {number} in aisle {turn} of the hall."
+                words = f"Part{number}x{turn} lies on shelf {number} in aisle {turn} of the hall."
                 body = TurnIn.model_validate(
                     {
                         "thread_id": "main",
                         "receipt_id": f"{name}-{number}-{turn}",
                         "messages": [
-                            {"role": "user", "content": text},
+                            {"role": "user", "content": words},
                             {"role": "assistant", "content": f"Noted: shelf {number}."},
                         ],
                     }
                 )
                 prepared = prepare_turn(body, SystemClock().now())
                 commit_turn(tx, namespace, prepared, settings=settings)
+            if is_held:
+                tx.connection.execute(_HOLD)
 
 
 def noop_rate(system: BenchSystem, number: int) -> float:
@@ -191,12 +206,11 @@ def round_trips(system: BenchSystem, number: int) -> list[float]:
 
 def pipeline_rate(system: BenchSystem, tenant_id: str, load: Load) -> dict[str, Any]:
     """Return jobs a second from a full ledger, and the CPU time of a job by process."""
-    system.kill("relay")
-    say(system, tenant_id, "load", blocks=load.blocks, turns=load.turns)
+    say(system, tenant_id, "load", blocks=load.blocks, turns=load.turns, is_held=True)
     ended = done(system)
     jobs = load.blocks * JOBS_A_BLOCK
-    system.start("relay")
     with _cpu_times(system) as spent:
+        system.sql("UPDATE jobs SET scheduled_at = now() WHERE scheduled_at > now() RETURNING 1")
         wait_until(
             lambda: done(system) - ended == jobs, "every block is done", within_s=300, poll_s=0.05
         )

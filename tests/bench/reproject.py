@@ -247,7 +247,9 @@ def _sealed_to_ready(bench: Bench) -> float:
     began = time.monotonic()
     while bench.client.get(HOME).json()["counts"]["blocks"]["ready"] <= before:
         if time.monotonic() - began > 120:
-            raise TimeoutError("the block did not become ready")
+            failed = bench.client.get("/v1/jobs", params={"state": "dead"}).json()["items"]
+            told = [one["errors"][-1:] for one in failed]
+            raise TimeoutError(f"the block did not become ready; dead jobs: {told}")
         time.sleep(0.01)
     return time.monotonic() - began
 
