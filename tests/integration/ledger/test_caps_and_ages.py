@@ -95,7 +95,9 @@ def test_jobs_that_ended_badly_are_pruned_late_and_never_of_an_unready_block(
     world.say("main")
     world.say("main")
     if is_ready:
-        world._change("UPDATE block_states SET status = 'ready', anchor_position = 1")
+        world._change(
+            "UPDATE block_states SET status = 'ready', anchor_position = 1, ready_at = now()"
+        )
     world._change(
         "UPDATE jobs SET state = 'dead', reason = 'http_503', "
         "job_id = 'job_000000000000' || substr(job_id, 17), "
