@@ -26,13 +26,14 @@ StopStep = tuple[signal.Signals, float]
 
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
-    """What to run, how to tell that it is ready, and how to end it."""
+    """What to run, how to tell that it is ready and still answers, and how to end it."""
 
     name: str
     command: tuple[str, ...]
     environment: Mapping[str, str]
     is_ready: Callable[[], bool] | None = None
     ready_marker: str = ""
+    answers: Callable[[], bool] | None = None
     stop_steps: tuple[StopStep, ...] = ((signal.SIGTERM, 15.0),)
     working_folder: Path | None = None
 
@@ -91,6 +92,10 @@ class Child:
         if self.spec.is_ready is not None:
             return self.spec.is_ready()
         return not self.spec.ready_marker or self._marker_seen.is_set()
+
+    def answers(self) -> bool:
+        """Tell whether the process still answers; one that is never asked does."""
+        return self.spec.answers is None or self.spec.answers()
 
     def how_it_ended(self) -> str:
         """Return the end of the process in words."""

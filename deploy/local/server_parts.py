@@ -76,6 +76,10 @@ class ServerPart(Generic[S]):
         """Tell whether it answers."""
         return self.server.is_ready()
 
+    def answers(self) -> bool:
+        """A server is never ended for its silence: a busy database recovers by itself."""
+        return True
+
     def how_it_ended(self) -> str:
         """Return its end in words; its exit code went to whoever started it."""
         return "is gone"

@@ -18,6 +18,8 @@ QUEUES = "summarize,extract,project,embed,import,backfill,upkeep"
 _ROOT = Path(__file__).resolve().parents[2]
 _BIN = Path(sys.executable).parent
 _READY = "/health/ready"
+_LIVE = "/health/live"
+_LIVE_TIMEOUT_S = 4.0
 # A worker finishes what it has in hand, then gives the rest back to the queue.
 _WORKER_STOP = ((signal.SIGTERM, 15.0), (signal.SIGQUIT, 10.0))
 # Celery warns of root because it could unpickle messages there; ours are JSON alone.
@@ -79,12 +81,14 @@ def _http(name: str, factory: str, port: int, environment: Mapping[str, str]) ->
     command = [sys.executable, "-m", "uvicorn", "--factory", f"deploy.local.asgi:{factory}"]
     command += ["--host", LOOPBACK, "--port", str(port), "--no-server-header"]
     command += ["--timeout-graceful-shutdown", "10", "--no-access-log"]
-    url = f"http://{LOOPBACK}:{port}{_READY}"
+    url = f"http://{LOOPBACK}:{port}"
     return ProcessSpec(
         name,
         tuple(command),
         environment,
-        is_ready=lambda: answers_ok(url),
+        is_ready=lambda: answers_ok(url + _READY),
+        # Not readiness: an API whose database is away lives, and a restart would not help it.
+        answers=lambda: answers_ok(url + _LIVE, timeout_s=_LIVE_TIMEOUT_S),
         working_folder=_ROOT,
     )
 

@@ -1,5 +1,5 @@
-"""Keeps the parts of a stack running: starts them in order, revives what dies, stops them in
-the reverse order. A part is a server or a process; each dies and comes back on its own."""
+"""Keeps the parts of a stack running: starts them in order, revives what dies or no longer
+answers, stops them in the reverse order. A part is a server or a process, each on its own."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ _LOOK_EVERY_S = 0.25
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
 _SETTLED_S = 60.0
+_PROBE_EVERY_S = 5.0
+_MOST_SILENCES = 3
+_FIRST_ANSWER_S = 90.0
 _VOICE = "stack"
 
 
@@ -39,6 +42,10 @@ class Part(Protocol):
         """Tell whether it does its work."""
         ...
 
+    def answers(self) -> bool:
+        """Tell whether it still answers; may take seconds. A part that is never asked does."""
+        ...
+
     def how_it_ended(self) -> str:
         """Return its end in words."""
         ...
@@ -51,6 +58,10 @@ class Part(Protocol):
         """End it cleanly; at once when `hurry` is set."""
         ...
 
+    def kill(self) -> None:
+        """End it as a crash would."""
+        ...
+
 
 @dataclass(slots=True)
 class _Watch:
@@ -59,6 +70,13 @@ class _Watch:
     started_at: float = 0.0
     revive_at: float | None = None
     is_held: bool = False
+    has_answered: bool = False
+    silences: int = 0
+
+    def begin_life(self, now: float) -> None:
+        """Note that the part was started anew; what it did before counts no more."""
+        self.started_at, self.revive_at = now, None
+        self.has_answered, self.silences = False, 0
 
 
 def next_pause_s(pause_s: float, lived_s: float) -> float:
@@ -120,9 +138,12 @@ class Supervisor:
             raise Interrupted("Stopped while starting.")
 
     def watch(self) -> None:
-        """Begin to revive parts that die."""
+        """Begin to revive parts that die, and to end those that run but no longer answer."""
         self._thread = threading.Thread(target=self._loop, name="supervisor", daemon=True)
         self._thread.start()
+        # Apart, as a question to a hung part takes seconds; not joined, as it changes nothing
+        # once the end was asked for.
+        threading.Thread(target=self._probe_loop, name="liveness", daemon=True).start()
 
     def hold(self, name: str) -> None:
         """Stop a part and leave it down until `release`."""
@@ -136,7 +157,8 @@ class Supervisor:
         with self._lock:
             watch = self._find(name)
             watch.part.start()
-            watch.is_held, watch.revive_at, watch.started_at = False, None, time.monotonic()
+            watch.is_held = False
+            watch.begin_life(time.monotonic())
         self._on_change()
 
     def part(self, name: str) -> Part:
@@ -185,10 +207,37 @@ class Supervisor:
                 self._revive(watch, now)
 
     def _revive(self, watch: _Watch, now: float) -> None:
-        watch.started_at, watch.revive_at = now, None
+        watch.begin_life(now)
         try:
             watch.part.start()
         except (LocalFault, OSError) as fault:
             self.say(f"{watch.part.name} could not be started: {fault}")
         else:
             self._on_change()
+
+    def _probe_loop(self) -> None:
+        while not self._ending.wait(_PROBE_EVERY_S):
+            for watch in list(self._watches):
+                if not self._ending.is_set():
+                    self._probe(watch)
+
+    def _probe(self, watch: _Watch) -> None:
+        """Ask a part whether it answers; after three silences in a row, end it to be revived."""
+        life = watch.started_at
+        if watch.is_held or not watch.part.is_running():
+            return
+        does_answer = watch.part.answers()
+        with self._lock:
+            is_over = self._ending.is_set() or watch.is_held or watch.started_at != life
+            if is_over or not watch.part.is_running():
+                return
+            if does_answer:
+                watch.has_answered, watch.silences = True, 0
+            elif watch.has_answered or time.monotonic() - life > _FIRST_ANSWER_S:
+                watch.silences += 1
+                if watch.silences >= _MOST_SILENCES:
+                    self.say(
+                        f"{watch.part.name} runs but did not answer {watch.silences} times; "
+                        "it is ended and starts again"
+                    )
+                    watch.part.kill()

@@ -1,5 +1,6 @@
 import io
 import signal
+import socket
 import sys
 import threading
 import time
@@ -9,6 +10,7 @@ import pytest
 
 from deploy.local.faults import Interrupted, ServerFailed
 from deploy.local.processes import Child, ProcessSpec, end_leftover, is_alive
+from deploy.local.services import Addresses, service_specs
 from deploy.local.supervisor import Supervisor, next_pause_s
 from deploy.local.terminal import Terminal
 
@@ -62,6 +64,56 @@ def test_a_crashed_part_is_started_again_and_that_is_said(tmp_path, screen, supe
     until(lambda: part.mark() not in (None, first))
     said = screen.getvalue()
     assert "part was ended by SIGKILL; it starts again in 0.5 s" in said
+
+
+def probed(supervisor: Supervisor, name: str, times: int) -> None:
+    for _ in range(times):
+        supervisor._probe(supervisor._find(name))
+
+
+def test_a_part_that_runs_but_no_longer_answers_is_ended_and_started_again(
+    tmp_path, screen, supervisor
+):
+    answers = [True, False, False, True, False, False, False]
+    part = child(tmp_path, screen, SERVE, ready_marker="is ready.", answers=lambda: answers.pop(0))
+    supervisor.start(part)
+    supervisor.wait_ready(part, limit_s=20)
+    first = part.mark()
+    probed(supervisor, "part", times=6)
+    assert part.mark() == first
+    probed(supervisor, "part", times=1)
+    assert not part.is_running()
+    assert "part runs but did not answer 3 times" in screen.getvalue()
+    supervisor.watch()
+    until(lambda: part.mark() not in (None, first))
+
+
+def test_a_part_that_has_not_answered_yet_is_given_time_to_start(tmp_path, screen, supervisor):
+    part = child(tmp_path, screen, SERVE, ready_marker="is ready.", answers=lambda: False)
+    supervisor.start(part)
+    probed(supervisor, "part", times=4)
+    assert part.is_running()
+    supervisor._find("part").started_at -= 3600
+    probed(supervisor, "part", times=3)
+    assert not part.is_running()
+
+
+def test_a_hung_server_does_not_answer(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as hung:
+        (api,) = (
+            spec
+            for spec in service_specs(
+                Addresses(hung.getsockname()[1], hung.getsockname()[1], 0),
+                {},
+                flower_auth="",
+                concurrency=1,
+            )
+            if spec.name == "api"
+        )
+        began = time.monotonic()
+        assert api.answers is not None
+        assert not api.answers()
+        assert time.monotonic() - began < 20
 
 
 def test_back_off_doubles_to_a_bound_and_a_settled_life_forgives():
