@@ -42,16 +42,17 @@ def _dispatch(options: argparse.Namespace) -> int:
         from deploy.checks import run_checks  # noqa: PLC0415
 
         return run_checks(full=options.full, only=options.only)
-    return _demo(options)
+    return _interruptible(options)
 
 
-def _demo(options: argparse.Namespace) -> int:
-    """Run the demo so that both ways to interrupt it stop the stack that it started."""
+def _interruptible(options: argparse.Namespace) -> int:
+    """Run a verb with a stack of its own so that both ways to interrupt it stop that stack."""
+    from deploy.chaos.command import run_chaos  # noqa: PLC0415
     from deploy.demo import run_demo  # noqa: PLC0415
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return run_demo(options)
+        return run_chaos(options) if options.verb == "chaos" else run_demo(options)
     except KeyboardInterrupt:
         print("\nStopped; the data stays.")
         return 130
@@ -76,6 +77,11 @@ def _parser() -> argparse.ArgumentParser:
     test = verbs.add_parser("test", help="run all checks")
     test.add_argument("--full", action="store_true", help="the long forms as well")
     test.add_argument("--only", metavar="STEP", help="one step, by its name")
+    chaos = verbs.add_parser("chaos", help="break a stack of its own and prove its promises")
+    _data(chaos, default=None)
+    chaos.add_argument("--faults", type=_count, default=300, help="how many (default: 300)")
+    chaos.add_argument("--seed", type=int, default=1, help="of the order of the faults")
+    chaos.add_argument("--json", type=Path, metavar="FILE", help="write the report here as well")
     _data(verbs.add_parser("down", help="stop a running stack; data is never deleted"))
     return parser
 
@@ -93,4 +99,10 @@ def _data(parser: argparse.ArgumentParser, default: Path | None = _DATA) -> None
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= 65_535):
         raise argparse.ArgumentTypeError(f"{text} is not a port: choose 1 to 65535, or 0")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of faults: choose 1 or more")
     return int(text)
