@@ -78,6 +78,10 @@ class _Watch:
         self.started_at, self.revive_at = now, None
         self.has_answered, self.silences = False, 0
 
+    def is_in(self, life: float) -> bool:
+        """Tell whether the part runs, wanted, in the life that began then."""
+        return not self.is_held and self.started_at == life and self.part.is_running()
+
 
 def next_pause_s(pause_s: float, lived_s: float) -> float:
     """Return the next back-off: doubled up to 30 s, or the first again after a settled life."""
@@ -224,12 +228,11 @@ class Supervisor:
     def _probe(self, watch: _Watch) -> None:
         """Ask a part whether it answers; after three silences in a row, end it to be revived."""
         life = watch.started_at
-        if watch.is_held or not watch.part.is_running():
+        if not watch.is_in(life):
             return
         does_answer = watch.part.answers()
         with self._lock:
-            is_over = self._ending.is_set() or watch.is_held or watch.started_at != life
-            if is_over or not watch.part.is_running():
+            if self._ending.is_set() or not watch.is_in(life):
                 return
             if does_answer:
                 watch.has_answered, watch.silences = True, 0
