@@ -6,15 +6,17 @@ so that row level security hides every other tenant's rows. Nothing here is held
 
 from __future__ import annotations
 
+import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
+import psycopg
 from pydantic import SecretStr
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from shared.errors import Unavailable
@@ -131,7 +133,24 @@ def _engine(
                 cursor.execute(f"SET statement_timeout TO {settings.statement_timeout_ms}")
         dbapi_connection.commit()
 
+    event.listen(engine, "checkout", _replace_when_ended)
     return engine
+
+
+def _replace_when_ended(dbapi_connection: Any, _record: Any, _proxy: Any) -> None:
+    """Have the pool replace a connection that Postgres ended while it lay idle.
+
+    Only here may that be done unseen: nothing of the caller has run yet. An idle connection has
+    nothing to say but its end, so one look at its socket tells, without asking the server.
+    """
+    try:
+        socket = select.poll()
+        socket.register(dbapi_connection.fileno(), select.POLLIN)
+        has_ended = bool(socket.poll(0))
+    except psycopg.OperationalError:
+        has_ended = True
+    if has_ended:
+        raise DisconnectionError("ended by the server while idle")
 
 
 def _dump_json(value: Any) -> str:
