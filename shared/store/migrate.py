@@ -9,7 +9,9 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import OperationalError
 
+from shared.errors import Unavailable
 from shared.settings import Settings
 from shared.store.database import Database, owner_engine
 
@@ -20,25 +22,40 @@ _ADVISORY_LOCK = 7_236_115_201
 def migrate(settings: Settings) -> str:
     """Bring the database to the newest schema and return its revision.
 
-    Safe to run twice and from several machines at once. Raises what Postgres says when a lock is
-    not had within 5 seconds, so that a migration never queues behind traffic and blocks it.
+    Safe to run twice and from several machines at once. Raises Unavailable when the database
+    cannot be reached or the role may not enter it, and when a lock is not had within 5 seconds,
+    so that a migration never queues behind traffic and blocks it.
     """
     engine = owner_engine(settings)
-    with engine.connect() as connection:
-        connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": _ADVISORY_LOCK})
-        connection.commit()
-        try:
-            _ensure_roles(connection, settings)
-            connection.execute(text("SET lock_timeout TO '5s'"))
-            connection.commit()
-            command.upgrade(_config(settings, connection), "head")
-            connection.commit()
-        finally:
-            connection.rollback()
-            connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": _ADVISORY_LOCK})
-            connection.commit()
-    engine.dispose()
+    try:
+        with engine.connect() as connection:
+            _upgrade(connection, settings)
+    except OperationalError as error:
+        raise Unavailable(f"the database could not be migrated: {_reason(error)}") from error
+    finally:
+        engine.dispose()
     return head_revision()
+
+
+def _upgrade(connection: Connection, settings: Settings) -> None:
+    connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": _ADVISORY_LOCK})
+    connection.commit()
+    try:
+        _ensure_roles(connection, settings)
+        connection.execute(text("SET lock_timeout TO '5s'"))
+        connection.commit()
+        command.upgrade(_config(settings, connection), "head")
+        connection.commit()
+    finally:
+        connection.rollback()
+        connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": _ADVISORY_LOCK})
+        connection.commit()
+
+
+def _reason(error: OperationalError) -> str:
+    """Return the server's or driver's own first line; it never holds the password."""
+    lines = str(error.orig).strip().splitlines()
+    return lines[0] if lines else type(error.orig).__name__
 
 
 def head_revision() -> str:
