@@ -16,6 +16,7 @@ from fastapi.responses import JSONResponse
 
 from shared.errors import Unavailable
 from shared.http.dependencies import DatabaseOf, SettingsOf
+from shared.http.problems import problem_response, request_id_of
 from shared.metrics import CONTENT_TYPE, render_metrics
 from shared.settings import Settings
 from shared.store.database import Database, QueueDatabase
@@ -23,6 +24,7 @@ from shared.store.job_queue import sample_depth
 from shared.store.migrate import current_revision, head_revision
 
 _PING_S = 0.5
+_UNKNOWN = "unknown until the database answers with this version's schema"
 router = APIRouter(tags=["operations"])
 
 
@@ -34,17 +36,17 @@ async def live() -> dict[str, str]:
 
 @router.get("/health/ready", summary="Whether requests can be served, part by part")
 def ready(request: Request, database: DatabaseOf, settings: SettingsOf) -> JSONResponse:
-    """Answer 200 when turns can be accepted and read, 503 when not."""
+    """Answer 200 when turns can be accepted and read, 503 when not; with the parts in either."""
     parts: dict[str, Any] = {"database": _database(database)}
     parts["migrations"] = _migrations(database, reachable=parts["database"]["ok"])
     parts["broker"] = _broker(settings)
-    if parts["migrations"]["ok"]:
-        parts["jobs"] = _jobs(request.app.state.queue_database)
-    can_serve = parts["database"]["ok"] and parts["migrations"]["ok"]
-    status = "ready" if can_serve and parts["broker"]["ok"] else "degraded"
-    return JSONResponse(
-        {"status": status if can_serve else "not_ready", "parts": parts}, 200 if can_serve else 503
-    )
+    parts["jobs"] = _jobs(request.app.state.queue_database, countable=parts["migrations"]["ok"])
+    if parts["database"]["ok"] and parts["migrations"]["ok"]:
+        status = "ready" if parts["broker"]["ok"] else "degraded"
+        return JSONResponse({"status": status, "parts": parts})
+    failing = " and ".join(name for name in ("database", "migrations") if not parts[name]["ok"])
+    error = Unavailable(f"not ready: see {failing} in parts", code="not_ready", retry_after_s=1)
+    return problem_response(error, request_id_of(request), parts=parts)
 
 
 @router.get("/metrics", summary="Figures for Prometheus", response_class=Response)
@@ -77,7 +79,13 @@ def _database(database: Database) -> dict[str, Any]:
 
 def _migrations(database: Database, *, reachable: bool) -> dict[str, Any]:
     expected = head_revision()
-    found = current_revision(database) if reachable else None
+    unknown = {"ok": False, "expected": expected, "found": None, "detail": _UNKNOWN}
+    if not reachable:
+        return unknown
+    try:
+        found = current_revision(database)
+    except Unavailable:
+        return unknown
     return {"ok": found == expected, "expected": expected, "found": found}
 
 
@@ -106,8 +114,14 @@ def _redis_url(url: str) -> str:
     return urlunsplit(("unix", parts.netloc, parts.path, f"db={number}", ""))
 
 
-def _jobs(queue: QueueDatabase) -> dict[str, Any]:
-    with queue.transaction() as tx:
-        depths = sample_depth(tx)
+def _jobs(queue: QueueDatabase, *, countable: bool) -> dict[str, Any]:
+    unknown = {"live": None, "oldest_due_s": None, "detail": _UNKNOWN}
+    if not countable:
+        return unknown
+    try:
+        with queue.transaction() as tx:
+            depths = sample_depth(tx)
+    except Unavailable:
+        return unknown
     oldest = max((depth.oldest_due_s for depth in depths), default=0.0)
     return {"live": sum(d.count for d in depths), "oldest_due_s": round(oldest, 1)}

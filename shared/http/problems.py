@@ -63,15 +63,18 @@ def problem_of(error: StrataGateError, request_id: str) -> dict[str, Any]:
     )
 
 
-def problem_response(error: StrataGateError, request_id: str) -> JSONResponse:
-    """Return the answer to a request that ended in this error."""
+def problem_response(error: StrataGateError, request_id: str, **members: Any) -> JSONResponse:
+    """Return the answer to a request that ended in this error, with further members if any."""
     headers = {}
     if error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)
     if isinstance(error, Unauthorized):
         headers["WWW-Authenticate"] = "Bearer"
     return JSONResponse(
-        problem_of(error, request_id), error.status, headers=headers, media_type=MEDIA_TYPE
+        problem_of(error, request_id) | members,
+        error.status,
+        headers=headers,
+        media_type=MEDIA_TYPE,
     )
 
 

@@ -33,7 +33,18 @@ def test_without_the_database_requests_are_503_and_say_when_to_return(
 def test_without_the_database_the_service_lives_and_is_not_ready(cut_off: httpx.Client) -> None:
     assert cut_off.get("/health/live").status_code == 200
     ready = cut_off.get("/health/ready")
-    assert (ready.status_code, ready.json()["status"]) == (503, "not_ready")
+    assert (ready.status_code, ready.json()["code"]) == (503, "not_ready")
+    assert ready.headers["Content-Type"] == "application/problem+json"
+    assert ready.json()["request_id"] == ready.headers["X-Request-Id"]
+
+
+def test_without_the_database_readiness_still_tells_part_by_part(cut_off: httpx.Client) -> None:
+    parts = cut_off.get("/health/ready").json()["parts"]
+    assert parts["database"]["ok"] is False
+    assert parts["migrations"]["found"] is None
+    assert "unknown" in parts["migrations"]["detail"]
+    assert isinstance(parts["broker"]["ok"], bool)
+    assert parts["jobs"]["live"] is None
 
 
 def test_without_the_broker_turns_are_taken_all_the_same(
