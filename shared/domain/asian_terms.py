@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from shared.domain.scripts import HAN, HANGUL, HIRAGANA, KATAKANA
 from shared.domain.stop_words import (
@@ -57,8 +58,13 @@ def _han_terms(run: str) -> Iterator[tuple[str, float]]:
     for char in run:
         yield char, STOP if char in HAN_CHARACTERS else single
     for pair in _pairs(run):
-        says_nothing = pair in HAN_PAIRS or HAN_CHARACTERS.issuperset(pair)
-        yield pair, STOP if says_nothing else FULL
+        yield pair, _pair_weight(pair)
+
+
+@lru_cache(maxsize=262_144)
+def _pair_weight(pair: str) -> float:
+    says_nothing = pair in HAN_PAIRS or HAN_CHARACTERS.issuperset(pair)
+    return STOP if says_nothing else FULL
 
 
 def _inflected(last: str, following: str) -> Iterator[tuple[str, float]]:

@@ -25,7 +25,12 @@ FOLDED_WEIGHT = 0.4
 
 MAX_TERM_LENGTH = 64
 
+MAX_INDEXED_CHARS = 200_000
+"""How many code points of a text are cut into terms. What follows is stored and read as ever, but
+is not found by its words: one message must not hold up everybody else's."""
+
 _MAX_JOINED = 40
+_WHOLE = MAX_TERM_LENGTH - len(FOLDED_PREFIX)
 _TYPOGRAPHIC = str.maketrans("‘’ʼ‐‑‒−", "'''----")
 _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"}
@@ -54,9 +59,23 @@ def search_terms(text: str) -> list[str]:
     """Return the terms a text is indexed under, in order of kind, with repetition.
 
     Function words are left out, unless the text holds nothing else. Punctuation alone: [].
+    Only the first `MAX_INDEXED_CHARS` code points are read.
     """
-    found = _telling(_terms(text))
-    return [variant for term in found for variant in (term.text, *_folded_variant(term.text))]
+    text = text[:MAX_INDEXED_CHARS]
+    normalised = _normalised(text)
+    spaced = ASIAN_RUN.sub(" ", normalised)
+    found: list[str] = []
+    for word in words(spaced):
+        cut = _indexed_word if len(word) <= MAX_TERM_LENGTH else _indexed_word.__wrapped__
+        found += cut(word)
+    for match in _HYPHENATED.finditer(spaced):
+        if joined := _joined(match.group()):
+            found += _variants(joined)
+    for run in ASIAN_RUN.finditer(normalised):
+        found += _asian_variants(run.group())
+    if found:
+        return found
+    return [variant for term in _telling(_terms(text)) for variant in _variants(term.text)]
 
 
 def query_terms(text: str) -> dict[str, float]:
@@ -98,8 +117,29 @@ def _telling(terms: Iterable[_Term]) -> list[_Term]:
     return telling or [replace(term, weight=FULL) for term in found]
 
 
+def _asian_variants(run: str) -> Iterator[str]:
+    for term, weight in asian_terms(run):
+        if weight > STOP:
+            # Han, kana and Hangul carry no diacritics to fold; only what is cut has a variant.
+            yield from (term,) if len(term) <= _WHOLE else _variants(term[:MAX_TERM_LENGTH])
+
+
+def _normalised(text: str) -> str:
+    return _typographic(normalise(_typographic(text)))
+
+
+def _typographic(text: str) -> str:
+    return text if text.isascii() else text.translate(_TYPOGRAPHIC)
+
+
+def _joined(hyphenated: str) -> str:
+    """Return the term of the parts written as one word; blank where that is too long for one."""
+    joined = hyphenated.replace("-", "")
+    return _stem(joined) if len(joined) <= _MAX_JOINED else ""
+
+
 def _terms(text: str) -> Iterator[_Term]:
-    normalised = normalise(text.translate(_TYPOGRAPHIC)).translate(_TYPOGRAPHIC)
+    normalised = _normalised(text[:MAX_INDEXED_CHARS])
     spaced = ASIAN_RUN.sub(" ", normalised)
     for word in words(spaced):
         weight = STOP if _is_functional(word) else FULL
@@ -108,12 +148,20 @@ def _terms(text: str) -> Iterator[_Term]:
         for term in cut(word):
             yield _Term(term[:MAX_TERM_LENGTH], weight, word)
     for match in _HYPHENATED.finditer(spaced):
-        joined = match.group().replace("-", "")
-        if len(joined) <= _MAX_JOINED:
-            yield _Term(_stem(joined), FULL, match.group())
+        if joined := _joined(match.group()):
+            yield _Term(joined, FULL, match.group())
     for run in ASIAN_RUN.finditer(normalised):
         for term, weight in asian_terms(run.group()):
             yield _Term(term[:MAX_TERM_LENGTH], weight, term)
+
+
+@lru_cache(maxsize=65_536)
+def _indexed_word(word: str) -> tuple[str, ...]:
+    """Return what a word is indexed under, variants included; nothing for a function word."""
+    if _is_functional(word):
+        return ()
+    cut = _word_terms if len(word) <= MAX_TERM_LENGTH else _word_terms.__wrapped__
+    return tuple(variant for term in cut(word) for variant in _variants(term[:MAX_TERM_LENGTH]))
 
 
 @lru_cache(maxsize=65_536)
@@ -168,9 +216,10 @@ def _fold(term: str) -> str:
     return _stem(unicodedata.normalize("NFC", bare))[: MAX_TERM_LENGTH - len(FOLDED_PREFIX)]
 
 
-def _folded_variant(term: str) -> tuple[str, ...]:
+@lru_cache(maxsize=262_144)
+def _variants(term: str) -> tuple[str, ...]:
     folded = _fold(term)
-    return () if folded == term else (FOLDED_PREFIX + folded,)
+    return (term,) if folded == term else (term, FOLDED_PREFIX + folded)
 
 
 def _folded_queries(term: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 from icu4py.breakers import WordBreaker
 
@@ -30,6 +31,14 @@ _WORD_SIGNS = re.compile(
 # Han script, yet no ideographs: a word only inside a run of kana and kanji.
 _ITERATION_MARKS = frozenset("\u3005\u303b")
 _WORD_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Nd"})
+# The rules of UAX #29 as far as ASCII knows them (WB5-WB13b): what most texts are made of.
+_ASCII_WORD = re.compile(
+    r"[A-Za-z0-9_]++"
+    r"(?:(?:(?<=[A-Za-z])[:.'](?=[A-Za-z])|(?<=[0-9])[,;.'](?=[0-9]))[A-Za-z0-9_]++)*+"
+)
+# A blank ends a segment whatever stands beside it, so ASCII between blanks can be cut apart.
+_PIECE = re.compile(r"(?:[\x21-\x7e]++(?![^ ])(?: ++|\Z))++|(?:[^ ]++ *+)")
+_LONG_SEGMENT = 64
 
 
 def normalise(text: str) -> str:
@@ -44,6 +53,19 @@ def words(normalised: str) -> Iterator[str]:
     Han, kana and Thai runs are cut by the ICU dictionaries. Lone surrogates end a word.
     """
     text = _SURROGATES.sub("\ufffd", normalised)
+    if text.isascii():
+        yield from _ascii_words(text)
+        return
+    for piece in _PIECE.finditer(text):
+        plain = piece.group()
+        yield from _ascii_words(plain) if plain.isascii() else _broken(plain)
+
+
+def _ascii_words(text: str) -> Iterator[str]:
+    return (word for word in _ASCII_WORD.findall(text) if word != "_")
+
+
+def _broken(text: str) -> Iterator[str]:
     start = 0
     # The breaker's own offsets count UTF-16 units, so positions are kept by length here.
     for segment in WordBreaker(text, "en"):
@@ -82,6 +104,13 @@ def _han_ngrams(normalised: str) -> Iterator[str]:
 def _is_word_like(segment: str, *, before: str, after: str) -> bool:
     if segment in _ITERATION_MARKS:
         return bool(_KANA_KANJI.match(before) or _KANA_KANJI.match(after))
+    # What is longer than any word is not remembered: a cache of blobs has no bound.
+    tells = _has_letters if len(segment) <= _LONG_SEGMENT else _has_letters.__wrapped__
+    return tells(segment)
+
+
+@lru_cache(maxsize=65_536)
+def _has_letters(segment: str) -> bool:
     if any(unicodedata.category(char) in _WORD_CATEGORIES for char in segment):
         return True
     if _WORD_SIGNS.search(segment):

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from shared.domain.bm25 import Bm25Stats, score_document
 from shared.domain.search_terms import (
+    FOLDED_PREFIX,
+    MAX_INDEXED_CHARS,
     MAX_TERM_LENGTH,
     matched_terms,
     query_terms,
@@ -165,3 +167,40 @@ def test_a_run_of_letters_longer_than_any_word_costs_no_more_than_its_length(blo
     assert search_terms(f"the blob said running {blob}")[: len(normal)] == normal
     assert search_terms(blob) == [blob.lower()[:MAX_TERM_LENGTH]]
     assert set(search_terms(blob)) <= set(query_terms(blob))
+
+
+def test_a_giant_message_is_found_by_its_beginning_and_costs_no_more_than_that() -> None:
+    text = "kettle " + "ordinary " * (MAX_INDEXED_CHARS // 9) + "zebra"
+    assert len(text) > MAX_INDEXED_CHARS
+    terms = search_terms(text)
+    assert "kettl" in terms
+    assert "zebra" not in terms
+    assert terms == search_terms(text[:MAX_INDEXED_CHARS])
+
+
+ANY_WORDS = st.lists(
+    st.sampled_from(
+        [
+            "the",
+            "running",
+            " ",
+            "don't",
+            "café",
+            "a-b",
+            "数据库",
+            "的",
+            "食べた",
+            "회의에",
+            "が",
+            "１",
+        ]
+    ),
+    max_size=10,
+).map("".join)
+
+
+@given(ANY_WORDS | st.text(max_size=60))
+def test_what_a_text_is_indexed_under_its_own_query_finds(text: str) -> None:
+    asked = query_terms(text)
+    assert {term for term in search_terms(text) if not term.startswith(FOLDED_PREFIX)} <= set(asked)
+    assert bool(asked) == bool(search_terms(text))

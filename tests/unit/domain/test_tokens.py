@@ -1,6 +1,9 @@
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from icu4py.breakers import WordBreaker
 
 from shared.domain.ordering import collation_key
 from shared.domain.tokens import fuzzy_match, normalise, reference_tokens, words
@@ -72,3 +75,15 @@ def test_ids_order_by_collation_underscore_first_lower_case_before_upper() -> No
         "evtb",
         "evtB",
     ]
+
+
+WORD_SIGNS = "ab1_ :.',;-\"\n\x00\r!" + "é中かカ々ไ\u0301\u200d\u00ad\u00a0\u3000👍🏽א״\u2019ᄀ"
+
+
+@given(st.text(WORD_SIGNS, max_size=20) | ANY_TEXT | st.text(st.characters(max_codepoint=127)))
+def test_the_short_way_for_plain_words_cuts_as_the_unicode_word_break_does(text: str) -> None:
+    def told(segments: Iterable[str]) -> list[str]:
+        return [one for one in segments if any(map(str.isalpha, one)) and one not in "々〻"]
+
+    whole = WordBreaker(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), "en")
+    assert told(words(text)) == told(whole)
