@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from shared.domain.temporal.cancelling import says_cancelled
-from shared.domain.temporal.resolver import resolve
+from shared.domain.temporal.reading import expressions_in
 from shared.domain.temporal.selection import as_date
 from shared.domain.temporal.values import Basis, Precision, TemporalStatus, TimeExpression
 from shared.domain.temporal.zones import local
@@ -144,7 +144,9 @@ def _by_wording(wording: str, cited: Iterable[CitedText]) -> list[_Found] | None
         if not places:
             continue
         seen = True
-        for expression in resolve(source.text, source.mentioned_at, source.zone):
+        for expression in expressions_in(
+            source.text, source.mentioned_at, source.zone, places=places
+        ):
             left, right = expression.span
             if any(left < stop and right > begin for begin, stop in places):
                 found.append(_Found(expression, source))
@@ -155,7 +157,7 @@ def _all(cited: Iterable[CitedText]) -> list[_Found]:
     return [
         _Found(expression, source)
         for source in cited
-        for expression in resolve(source.text, source.mentioned_at, source.zone)
+        for expression in expressions_in(source.text, source.mentioned_at, source.zone)
     ]
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import UTC, date, datetime
 
 import pytest
@@ -10,7 +11,10 @@ from shared.domain.temporal import (
     Precision,
     TemporalClaim,
     TemporalStatus,
+    TimeExpression,
     check_claim,
+    reading,
+    resolve,
 )
 
 PARIS = datetime.fromisoformat("2024-05-20T18:00:00+02:00")
@@ -195,3 +199,53 @@ def test_a_cancellation_that_nothing_says_is_dropped_and_noted(text: str) -> Non
     checked = check_claim(claim, [CitedText(text, PARIS)])
     assert checked.status is TemporalStatus.PLANNED
     assert "cancellation_not_in_source" in checked.notes
+
+
+FILLER = "Then somebody said something ordinary about the garden. " * 20_000
+
+
+def test_a_wording_deep_in_a_giant_message_still_gives_its_date_at_once() -> None:
+    text = FILLER + "Yesterday I finished the pottery course. " + FILLER
+    started = time.perf_counter()
+    for _ in range(20):
+        claim = TemporalClaim("2026-08-31", precision="day", original_text="Yesterday")
+        checked = check_claim(claim, [CitedText(text, PARIS, "Europe/Paris")])
+    # Read whole each time, the same takes minutes; the bound leaves room for a busy machine.
+    assert time.perf_counter() - started < 30
+    assert (checked.start, checked.status) == (date(2024, 5, 19), TemporalStatus.OCCURRED)
+
+
+def test_without_a_wording_a_giant_message_is_read_at_its_beginning_alone() -> None:
+    said = "Yesterday I finished the pottery course. "
+    claim = TemporalClaim("2024-05-19", precision="day")
+    at_once = check_claim(claim, [CitedText(said + FILLER, PARIS, "Europe/Paris")])
+    assert at_once.start == date(2024, 5, 19)
+    late = check_claim(claim, [CitedText(FILLER + said, PARIS, "Europe/Paris")])
+    assert (late.start, late.precision) == (None, Precision.UNKNOWN)
+    assert "not_derivable" in late.notes
+
+
+@pytest.mark.parametrize("times", [1, 400])
+def test_one_message_is_read_once_for_all_its_events(
+    times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def counting(text: str, at: datetime, zone: str) -> list[TimeExpression]:
+        read.append(text)
+        return resolve(text, at, zone)
+
+    monkeypatch.setattr(reading, "resolve", counting)
+    source = CitedText(f"{times} times. Yesterday I won. " + "It rained. " * times, PARIS, "UTC")
+    for _ in range(5):
+        check_claim(TemporalClaim("2024-05-19", original_text="Yesterday"), [source])
+    assert len(read) == 1
+
+
+def test_what_stands_about_a_place_is_read_as_in_the_whole_text() -> None:
+    said = "I met Ann on 3 May 2024 at noon. "
+    text = FILLER[:30_000] + said + FILLER[:30_000]
+    begin = text.index("3 May")
+    found = reading.expressions_in(text, PARIS, "UTC", places=[(begin, begin + 5)])
+    whole = [one for one in resolve(text, PARIS, "UTC") if one.start is not None]
+    assert found == whole
