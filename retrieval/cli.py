@@ -134,4 +134,5 @@ def _ask(method: str, path: str, body: Any) -> Any:
     except ValueError:
         problem = {}
     detail = problem.get("detail", f"the API answered {answer.status_code}")
-    raise StrataGateError(detail, code=problem.get("code", "api_error"))
+    code = problem.get("code", "http_error")
+    raise StrataGateError(detail, code=code)

@@ -32,7 +32,7 @@ def post_use(bat: str, asked: UseRequest, edge: UseEdge, key: IdempotencyKey) ->
         receipt_id = check_receipt_id(asked.receipt_id, "/receipt_id")
     if receipt_id is None:
         raise InvalidInput.at(
-            "/receipt_id", "give a receipt_id, or an Idempotency-Key header", "missing"
+            "/receipt_id", "give a receipt_id, or an Idempotency-Key header", "missing_field"
         )
     with edge.judging(batch_id) as (tx, reader, batch):
         return record_use(tx, reader, batch, asked=asked, receipt_id=receipt_id)
