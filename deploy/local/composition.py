@@ -27,17 +27,22 @@ def compose(services: Sequence[FastAPI], *, title: str, version: str) -> FastAPI
                 await stack.enter_async_context(service.router.lifespan_context(service))
             yield
 
-    outer = FastAPI(title=title, version=version, lifespan=lifespan, redoc_url=None)
-    outer.mount("/", _Dispatcher(services))
+    # No routes of its own, so that each request, known or not, is answered in a service's form;
+    # not a mount either, whose pattern does not match a path with a line break.
+    outer = FastAPI(title=title, version=version, lifespan=lifespan, openapi_url=None)
+    outer.router.default = _Dispatcher(services)
+    parts = [service.openapi for service in services]
     document: dict[str, Any] = {}
 
     def openapi() -> dict[str, Any]:
         if not document:
-            document.update(merge_documents([service.openapi() for service in services]))
+            document.update(merge_documents([part() for part in parts]))
             document["info"] = {"title": title, "version": version}
         return document
 
-    outer.openapi = openapi  # type: ignore[method-assign] # the documented way to replace it
+    # The first service shows the document, and the page made of it, of the whole.
+    for app in (outer, services[0]):
+        app.openapi = openapi  # type: ignore[method-assign] # the documented way to replace it
     return outer
 
 

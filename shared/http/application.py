@@ -19,7 +19,7 @@ from starlette.middleware import Middleware
 from shared.clock import Clock, SystemClock
 from shared.domain.tenancy import Caller
 from shared.errors import NotFound, StrataGateError
-from shared.http import health
+from shared.http import api_page, health
 from shared.http.body_guard import BodyGuard
 from shared.http.problems import (
     Problem,
@@ -81,12 +81,14 @@ def build_app(
         },
         generate_unique_id_function=_operation_id,
         strict_content_type=False,
+        docs_url=None,  # its page loads its scripts from elsewhere; ours works offline
+        redoc_url=None,
     )
     app.state.settings = settings
     app.state.clock = clock or SystemClock()
     app.state.database = Database(settings)
     app.state.queue_database = QueueDatabase(settings)
-    for router in (*routers, health.router):
+    for router in (*routers, health.router, api_page.router):
         app.include_router(router)
     return app
 

@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import re
 
 import httpx
 import pytest
@@ -9,6 +10,13 @@ from starlette.responses import JSONResponse
 
 from deploy.local.composition import compose
 from deploy.local.openapi_merge import merge_documents
+from ingest.routes import router as ingest_router
+from retrieval.routes import router as retrieval_router
+from shared.http.api_page import render
+from shared.http.application import build_app
+from tests.support.databases import settings_for
+
+ROUTERS = {"ingest": ingest_router, "retrieval": retrieval_router}
 
 
 class Problem(BaseModel):
@@ -74,10 +82,13 @@ class Client:
     def post(self, path: str, body: dict[str, object]) -> httpx.Response:
         return asyncio.run(self._ask("POST", path, body))
 
-    async def _ask(self, method: str, path: str, body: object) -> httpx.Response:
+    def request(self, method: str, path: str, **options: object) -> httpx.Response:
+        return asyncio.run(self._ask(method, path, None, **options))
+
+    async def _ask(self, method: str, path: str, body: object, **options: object) -> httpx.Response:
         transport = httpx.ASGITransport(app=self._app)
         async with httpx.AsyncClient(transport=transport, base_url="http://local") as client:
-            return await client.request(method, path, json=body)
+            return await client.request(method, path, json=body, **options)
 
 
 @pytest.fixture
@@ -128,7 +139,60 @@ def test_one_document_describes_all_paths_and_keeps_schemas_of_one_name_apart(cl
     body = document["paths"]["/v1/retrieval/things/{thing}"]["post"]["requestBody"]
     assert body["content"]["application/json"]["schema"]["$ref"].endswith("/IngestBody2")
     assert "HTTPValidationError2" not in schemas
-    assert client.get("/docs").status_code == httpx.codes.OK
+
+
+@pytest.fixture
+def whole():
+    """Both services as they are; nothing here reaches a database."""
+    settings = settings_for("postgresql://nobody@127.0.0.1:1/nothing")
+    made = [build_app(settings, name, [router]) for name, router in ROUTERS.items()]
+    return Client(compose(made, title="StrataGate", version="1"))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/v1/nowhere", 404),
+        ("GET", "/", 404),
+        ("GET", "/v1/nowhere%0a", 404),
+        ("GET", "/v1/names%0apaces/a/turns", 404),
+        ("PUT", "/v1/namespaces/a%0a/turns", 405),
+        ("POST", "/docs", 405),
+        ("POST", "/openapi.json", 405),
+        ("BREW", "/health/live", 405),
+        ("GET", "/v1/namespaces/a%0a", 503),
+    ],
+)
+def test_every_unknown_path_or_method_is_a_problem_with_a_request_id(whole, method, path, status):
+    headers = {"Authorization": "Bearer sg_anything"}
+    answer = whole.request(method, path, headers=headers)
+    assert answer.status_code == status
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
+
+
+def test_the_page_of_the_whole_lists_each_route_and_needs_nothing_from_elsewhere(whole):
+    answer = whole.request("GET", "/docs")
+    assert answer.status_code == httpx.codes.OK
+    paths = whole.request("GET", "/openapi.json").json()["paths"]
+    assert "/v1/namespaces/{ns}/turns" in paths
+    assert [path for path in paths if f" {path}</code>" not in answer.text] == []
+    assert any(path.startswith("/v1/retrieval/") for path in paths)
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'self';")
+    assert "<script" not in answer.text
+    assert re.findall(r"(?:src|href)=.(?!/openapi.json)", answer.text) == []
+
+
+def test_the_page_shows_texts_of_the_document_as_text_never_as_markup():
+    operation = {"summary": "<b>&", "description": "<script>", "responses": {}}
+    document = {
+        "info": {"title": "<i>", "version": "1"},
+        "paths": {"/a": {"get": operation}},
+    }
+    shown = render(document)
+    assert "&lt;b&gt;&amp;" in shown
+    assert "<script>" not in shown
+    assert "<i>" not in shown
 
 
 def test_methods_of_one_path_in_two_documents_stand_side_by_side():
