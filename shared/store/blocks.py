@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, bindparam, func, insert, select, update
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.dialects.postgresql import insert as upsert
 
@@ -112,12 +113,17 @@ def insert_block(tx: WriteTx, block: NewBlock) -> None:
 
 def get_block(tx: ReadTx, block_id: str) -> BlockRow:
     """Return one block; NotFound when this tenant has none of that id."""
-    row = tx.connection.execute(
-        _select_blocks(tx).where(blocks.c.block_id == block_id)
-    ).one_or_none()
+    values = {"tenant_id": tx.tenant_id, "block_id": block_id}
+    row = tx.connection.execute(_block_by_id(), values).one_or_none()
     if row is None:
         raise NotFound("no such block")
     return _block(row)
+
+
+@cache
+def _block_by_id() -> Any:
+    """Return the statement of one block, built once."""
+    return _blocks_of(bindparam("tenant_id")).where(blocks.c.block_id == bindparam("block_id"))
 
 
 def list_blocks(tx: ReadTx, namespace: str, thread_id: str | None = None) -> list[BlockRow]:
@@ -251,6 +257,10 @@ def _update_state(tx: WriteTx, block_id: str) -> Any:
 
 
 def _select_blocks(tx: ReadTx) -> Any:
+    return _blocks_of(tx.tenant_id)
+
+
+def _blocks_of(tenant_id: Any) -> Any:
     state = block_states.c
     return (
         select(
@@ -266,7 +276,7 @@ def _select_blocks(tx: ReadTx) -> Any:
             block_states,
             (state.tenant_id == blocks.c.tenant_id) & (state.block_id == blocks.c.block_id),
         )
-        .where(blocks.c.tenant_id == tx.tenant_id)
+        .where(blocks.c.tenant_id == tenant_id)
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, Select, case, func, select
+from sqlalchemy import ARRAY, Row, Select, Text, any_, bindparam, case, func, select
 
 from shared.domain.events import Criticality, EventStatus, EventType, Quote, Scope
 from shared.store.database import ReadTx
@@ -20,6 +20,16 @@ from shared.store.versions import in_version, live_derivation
 
 VISIBLE = (EventStatus.ACTIVE, EventStatus.SUPERSEDED)
 """What a reader may find; forgotten and archived events are history only."""
+
+# Built once: building a statement costs more than running it.
+_SOURCES = (
+    select(event_sources.c.event_id, event_sources.c.message_id)
+    .where(
+        event_sources.c.tenant_id == bindparam("tenant_id"),
+        event_sources.c.event_id == any_(bindparam("ids", type_=ARRAY(Text))),
+    )
+    .order_by(event_sources.c.event_id, event_sources.c.position)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,13 +241,9 @@ def _load(tx: ReadTx, statement: Select[Any]) -> list[StoredEvent]:
 def _sources(tx: ReadTx, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     if not event_ids:
         return {}
-    statement = (
-        select(event_sources.c.event_id, event_sources.c.message_id)
-        .where(event_sources.c.tenant_id == tx.tenant_id, event_sources.c.event_id.in_(event_ids))
-        .order_by(event_sources.c.event_id, event_sources.c.position)
-    )
+    values = {"tenant_id": tx.tenant_id, "ids": list(event_ids)}
     grouped: dict[str, tuple[str, ...]] = {}
-    for event_id, message_id in tx.connection.execute(statement):
+    for event_id, message_id in tx.connection.execute(_SOURCES, values):
         grouped[event_id] = (*grouped.get(event_id, ()), message_id)
     return grouped
 

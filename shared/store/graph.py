@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Table, or_, select, tuple_, update
+from sqlalchemy import (
+    ARRAY,
+    Row,
+    Select,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
 from shared.domain.graph import (
@@ -117,15 +130,13 @@ def load_state(tx: ReadTx, node_ids: Collection[str]) -> GraphState:
     """Return these nodes with their labels and facts, every edge at them, and its other end."""
     if not node_ids:
         return GraphState()
-    own_edges = _rows(
-        tx, edges, or_(edges.c.from_node_id.in_(node_ids), edges.c.to_node_id.in_(node_ids))
-    )
+    own_edges = _rows(tx, edges, node_ids, "from_node_id", "to_node_id")
     own_edges += _siblings(tx, own_edges)
     ends = {row.from_node_id for row in own_edges} | {row.to_node_id for row in own_edges}
     everyone = set(node_ids) | ends
-    node_rows = _rows(tx, nodes, nodes.c.node_id.in_(everyone))
-    label_rows = _rows(tx, labels, labels.c.node_id.in_(everyone))
-    fact_rows = _rows(tx, facts, facts.c.node_id.in_(node_ids))
+    node_rows = _rows(tx, nodes, everyone, "node_id")
+    label_rows = _rows(tx, labels, everyone, "node_id")
+    fact_rows = _rows(tx, facts, node_ids, "node_id")
     return GraphState(
         nodes=_records(tx, node_rows, node_sources, "node_id", _node),
         labels=_records(tx, label_rows, label_sources, "label_id", _label),
@@ -158,7 +169,7 @@ def source_events(
     successors: dict[str, str | None] = {}
     wanted = set(event_ids)
     while wanted:
-        found = _rows(tx, events, events.c.event_id.in_(wanted))
+        found = _rows(tx, events, wanted, "event_id")
         rows |= {row.event_id: row for row in found}
         own = {row.event_id: row.superseded_by for row in found}
         if version is not None:
@@ -217,18 +228,42 @@ def _siblings(tx: ReadTx, known: list[Row[Any]]) -> list[Row[Any]]:
     pairs = {(row.from_node_id, row.relation) for row in known}
     if not pairs:
         return []
-    return _rows(
-        tx,
-        edges,
-        tuple_(edges.c.from_node_id, edges.c.relation).in_(pairs)
-        & edges.c.edge_id.not_in([row.edge_id for row in known]),
+    statement = select(edges).where(
+        edges.c.tenant_id == tx.tenant_id,
+        tuple_(edges.c.from_node_id, edges.c.relation).in_(pairs),
+        edges.c.edge_id.not_in([row.edge_id for row in known]),
+    )
+    return list(tx.connection.execute(statement.order_by(edges.c.edge_id)))
+
+
+def _rows(tx: ReadTx, table: Table, ids: Collection[str], *columns: str) -> list[Row[Any]]:
+    values = {"tenant_id": tx.tenant_id, "ids": list(ids)}
+    return list(tx.connection.execute(_rows_by(table, columns), values))
+
+
+@cache
+def _rows_by(table: Table, columns: tuple[str, ...]) -> Select[Any]:
+    """Return the statement for rows that have one of `ids` in one of the columns."""
+    ids = any_(bindparam("ids", type_=ARRAY(Text)))
+    return (
+        select(table)
+        .where(
+            table.c.tenant_id == bindparam("tenant_id"),
+            or_(*(table.c[column] == ids for column in columns)),
+        )
+        .order_by(*table.primary_key.columns)
     )
 
 
-def _rows(tx: ReadTx, table: Table, condition: Any) -> list[Row[Any]]:
-    statement = select(table).where(table.c.tenant_id == tx.tenant_id, condition)
-    ordered = statement.order_by(*table.primary_key.columns)
-    return list(tx.connection.execute(ordered))
+@cache
+def _sources_by(table: Table, column: str) -> Select[Any]:
+    """Return the statement for the events that records rest on, by the record's id."""
+    ids = any_(bindparam("ids", type_=ARRAY(Text)))
+    return (
+        select(table.c[column], table.c.event_id)
+        .where(table.c.tenant_id == bindparam("tenant_id"), table.c[column] == ids)
+        .order_by(table.c[column], table.c.event_id)
+    )
 
 
 def _records(
@@ -238,12 +273,8 @@ def _records(
     if not ids:
         return ()
     grouped: dict[str, list[str]] = {}
-    statement = (
-        select(sources.c[column], sources.c.event_id)
-        .where(sources.c.tenant_id == tx.tenant_id, sources.c[column].in_(ids))
-        .order_by(sources.c[column], sources.c.event_id)
-    )
-    for record_id, event_id in tx.connection.execute(statement):
+    values = {"tenant_id": tx.tenant_id, "ids": ids}
+    for record_id, event_id in tx.connection.execute(_sources_by(sources, column), values):
         grouped.setdefault(record_id, []).append(event_id)
     return tuple(build(row, tuple(grouped.get(getattr(row, column), ()))) for row in rows)
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Update, cast, func, literal, null, text, update
+from sqlalchemy import Text, Update, bindparam, cast, func, literal, null, text, update
 from sqlalchemy.dialects.postgresql import JSONB
 
 from shared.domain.jobs import Cancel, Done, Failure, Job, JobKind, JobState, Snooze
@@ -18,6 +18,55 @@ from shared.errors import StrataGateError
 from shared.store.database import WriteTx
 from shared.store.job_calls import CALLS_BEFORE
 from shared.store.tables import jobs
+
+_ENDED = "the lease of this attempt has ended"
+
+# Built once: building a statement costs more than running it.
+_CLAIM = text(
+    """
+    UPDATE jobs SET
+        state = 'running', attempt = attempt + 1, lease_token = :token,
+        lease_until = now() + make_interval(secs => :lease_s),
+        started_at = coalesce(started_at, now()), reason = NULL
+    WHERE tenant_id = :tenant AND job_id = :job
+      AND state IN ('available', 'retryable') AND scheduled_at <= now()
+    RETURNING tenant_id, job_id, namespace, kind, subject, queue, state, attempt, max_attempts,
+              snoozed_s, payload, errors, usage, created_at
+    """
+).columns(
+    *(
+        jobs.c[name]
+        for name in (
+            "tenant_id",
+            "job_id",
+            "namespace",
+            "kind",
+            "subject",
+            "queue",
+            "state",
+            "attempt",
+            "max_attempts",
+            "snoozed_s",
+            "payload",
+            "errors",
+            "usage",
+            "created_at",
+        )
+    )
+)
+
+_FINISH = text(
+    """
+    UPDATE jobs SET
+        state = :state, reason = :reason, result = :result, rejections = :rejections,
+        usage = :usage, model = :model, prompt_version = :prompt_version,
+        lease_token = NULL, lease_until = NULL, finalized_at = now()
+    WHERE tenant_id = :tenant AND job_id = :job AND state = 'running' AND lease_token = :token
+    """
+).bindparams(
+    *(bindparam(name, type_=JSONB) for name in ("result", "rejections", "usage")),
+    *(bindparam(name, type_=Text) for name in ("state", "reason", "model", "prompt_version")),
+)
 
 
 class LeaseLost(StrataGateError):
@@ -28,25 +77,13 @@ class LeaseLost(StrataGateError):
 
 def claim(tx: WriteTx, job_id: str, *, lease_token: str, lease_s: float) -> Job | None:
     """Take a due job, or return None when it is taken, waiting or over."""
-    statement = (
-        update(jobs)
-        .where(
-            jobs.c.tenant_id == tx.tenant_id,
-            jobs.c.job_id == job_id,
-            jobs.c.state.in_([JobState.AVAILABLE.value, JobState.RETRYABLE.value]),
-            jobs.c.scheduled_at <= func.now(),
-        )
-        .values(
-            state=JobState.RUNNING.value,
-            attempt=jobs.c.attempt + 1,
-            lease_token=lease_token,
-            lease_until=_in_seconds(lease_s),
-            started_at=func.coalesce(jobs.c.started_at, func.now()),
-            reason=null(),
-        )
-        .returning(jobs)
-    )
-    row = tx.connection.execute(statement).one_or_none()
+    values = {
+        "tenant": tx.tenant_id,
+        "job": job_id,
+        "token": lease_token,
+        "lease_s": float(lease_s),
+    }
+    row = tx.connection.execute(_CLAIM, values).one_or_none()
     if row is None:
         return None
     return Job(
@@ -84,21 +121,20 @@ def finish(
     usage: Mapping[str, Any] | None = None,
 ) -> None:
     """End the job well, in the transaction of its effects. Raises LeaseLost."""
-    _require_one(
-        tx,
-        _fenced(tx, job).values(
-            state=done.state.value,
-            reason=done.reason,
-            result=dict(done.result),
-            rejections=list(done.rejections),
-            usage=dict(usage or {}),
-            model=model,
-            prompt_version=prompt_version,
-            lease_token=null(),
-            lease_until=null(),
-            finalized_at=func.now(),
-        ),
-    )
+    values = {
+        "tenant": tx.tenant_id,
+        "job": job.job_id,
+        "token": job.lease_token,
+        "state": done.state.value,
+        "reason": done.reason,
+        "result": dict(done.result),
+        "rejections": list(done.rejections),
+        "usage": dict(usage or {}),
+        "model": model,
+        "prompt_version": prompt_version,
+    }
+    if tx.connection.execute(_FINISH, values).rowcount != 1:
+        raise LeaseLost(_ENDED)
 
 
 def cancel(tx: WriteTx, job: Job, outcome: Cancel) -> None:
@@ -173,7 +209,7 @@ def _fenced(tx: WriteTx, job: Job) -> Update:
 
 def _require_one(tx: WriteTx, statement: Update) -> None:
     if tx.connection.execute(statement).rowcount != 1:
-        raise LeaseLost("the lease of this attempt has ended")
+        raise LeaseLost(_ENDED)
 
 
 def _in_seconds(seconds: float) -> Any:

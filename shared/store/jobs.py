@@ -6,11 +6,23 @@ cannot be accepted without its job, nor a job exist without its work.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Row, RowMapping, and_, func, null, select, text, update
-from sqlalchemy.dialects.postgresql import distinct_on, insert
+from sqlalchemy import (
+    Boolean,
+    Row,
+    RowMapping,
+    Text,
+    and_,
+    bindparam,
+    func,
+    null,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects.postgresql import JSONB, distinct_on
 from sqlalchemy.exc import IntegrityError
 
 from shared.domain.jobs import (
@@ -27,7 +39,26 @@ from shared.ids import Prefix, new_id
 from shared.store.database import ReadTx, WriteTx
 from shared.store.job_calls import CALLS_BEFORE, answered_calls
 from shared.store.tables import jobs
-from shared.tracing import current_traceparent
+
+# Built once: building a statement costs more than running it. The states are literals, as a
+# prepared statement could not infer the partial index from parameters.
+_ADD = text(
+    """
+    INSERT INTO jobs (tenant_id, job_id, namespace, kind, subject, queue, priority, max_attempts,
+                      payload, state, reason, finalized_at, rung_at)
+    VALUES (:tenant_id, :job_id, :namespace, :kind, :subject, :queue, :priority, :max_attempts,
+            :payload, :state, :reason, CASE WHEN :is_final THEN now() END,
+            CASE WHEN :is_rung THEN now() END)
+    ON CONFLICT (tenant_id, kind, subject) WHERE state IN ('available', 'running', 'retryable')
+        DO NOTHING
+    RETURNING job_id
+    """
+).bindparams(
+    bindparam("payload", type_=JSONB),
+    bindparam("reason", type_=Text),
+    bindparam("is_final", type_=Boolean),
+    bindparam("is_rung", type_=Boolean),
+)
 
 
 def enqueue(
@@ -62,42 +93,25 @@ def add_job(
 
     `is_rung` says that the caller rings it after the commit.
     """
-    job_id = new_id(Prefix.JOB)
-    values: dict[str, Any] = {
-        "tenant_id": tx.tenant_id,
-        "job_id": job_id,
-        "namespace": namespace,
-        "kind": work.kind.value,
-        "subject": work.subject,
-        "queue": work.queue or QUEUE_OF[work.kind],
-        "priority": work.priority,
-        "max_attempts": max_attempts,
-        "payload": _traced(work.payload),
-        "state": state.value,
-        "reason": reason,
-    }
-    if is_rung:
-        values["rung_at"] = func.now()
-    if state in FINAL_STATES:
-        values["finalized_at"] = func.now()
-    statement = (
-        insert(jobs)
-        .values(values)
-        .on_conflict_do_nothing(
-            index_elements=["tenant_id", "kind", "subject"],
-            # Literals, not parameters: a prepared statement could not infer the partial index.
-            index_where=text("state IN ('available', 'running', 'retryable')"),
-        )
-        .returning(jobs.c.job_id)
-    )
-    added: str | None = tx.connection.execute(statement).scalar()
+    added: str | None = tx.connection.execute(
+        _ADD,
+        {
+            "tenant_id": tx.tenant_id,
+            "job_id": new_id(Prefix.JOB),
+            "namespace": namespace,
+            "kind": work.kind.value,
+            "subject": work.subject,
+            "queue": work.queue or QUEUE_OF[work.kind],
+            "priority": work.priority,
+            "max_attempts": max_attempts,
+            "payload": dict(work.payload),
+            "state": state.value,
+            "reason": reason,
+            "is_final": state in FINAL_STATES,
+            "is_rung": is_rung,
+        },
+    ).scalar()
     return added
-
-
-def _traced(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep the trace that causes a job with it, so that its spans and log lines join that."""
-    traceparent = current_traceparent()
-    return dict(payload) if traceparent is None else {"traceparent": traceparent, **payload}
 
 
 def _live_job(tx: ReadTx, kind: JobKind, subject: str) -> str:

@@ -11,7 +11,19 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import RowMapping, func, insert, literal, not_, null, select, tuple_, update
+from sqlalchemy import (
+    BigInteger,
+    RowMapping,
+    SmallInteger,
+    Text,
+    bindparam,
+    literal,
+    not_,
+    select,
+    text,
+    tuple_,
+)
+from sqlalchemy.dialects.postgresql import JSONB
 
 from shared.store.database import ReadTx, WriteTx
 from shared.store.tables import model_calls
@@ -20,6 +32,58 @@ KEPT_REPLIES: Final = 5
 """How many taken replies of a namespace keep their text; failed ones keep theirs."""
 
 _TAKEN = ("accepted", "partial")
+
+# Built once: building a statement costs more than running it.
+_RECORD = text(
+    """
+    INSERT INTO model_calls (tenant_id, job_id, attempt, call, namespace, kind, model,
+        prompt_version, outcome, input_tokens, output_tokens, duration_ms, detail)
+    SELECT :tenant_id, :job_id, :attempt,
+        (SELECT coalesce(max(c.call), 0) + 1 FROM model_calls AS c
+         WHERE c.tenant_id = :tenant_id AND c.job_id = :job_id AND c.attempt = :attempt),
+        :namespace, :kind, :model, :prompt_version, :outcome, :input_tokens, :output_tokens,
+        :duration_ms, :detail
+    RETURNING call
+    """
+).bindparams(
+    bindparam("detail", type_=JSONB(none_as_null=True)),
+    *(
+        bindparam(name, type_=Text)
+        for name in (
+            "tenant_id",
+            "job_id",
+            "namespace",
+            "kind",
+            "model",
+            "prompt_version",
+            "outcome",
+        )
+    ),
+    bindparam("attempt", type_=SmallInteger),
+    *(
+        bindparam(name, type_=BigInteger)
+        for name in ("input_tokens", "output_tokens", "duration_ms")
+    ),
+)
+
+_SETTLE = text(
+    "UPDATE model_calls SET outcome = :outcome WHERE tenant_id = :tenant_id "
+    "AND job_id = :job_id AND attempt = :attempt AND call = :call"
+)
+
+_DROP_OLD = text(
+    """
+    UPDATE model_calls SET detail = NULL
+    WHERE tenant_id = :tenant_id AND namespace = :namespace AND detail IS NOT NULL
+      AND outcome IN ('accepted', 'partial')
+      AND created_at < (
+          SELECT c.created_at FROM model_calls AS c
+          WHERE c.tenant_id = :tenant_id AND c.namespace = :namespace AND c.detail IS NOT NULL
+            AND c.outcome IN ('accepted', 'partial')
+          ORDER BY c.created_at DESC OFFSET CAST(:kept AS INTEGER) - 1 LIMIT 1
+      )
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,70 +136,30 @@ def record_call(tx: WriteTx, call: NewCall) -> int:
 
     Numbers go on where an attempt was given back and is made again.
     """
-    of_attempt = (
-        model_calls.c.tenant_id == tx.tenant_id,
-        model_calls.c.job_id == call.job_id,
-        model_calls.c.attempt == call.attempt,
-    )
-    last = select(func.coalesce(func.max(model_calls.c.call), 0)).where(*of_attempt)
-    number: int = tx.connection.execute(
-        insert(model_calls)
-        .values(
-            tenant_id=tx.tenant_id,
-            job_id=call.job_id,
-            attempt=call.attempt,
-            call=last.scalar_subquery() + 1,
-            namespace=call.namespace,
-            kind=call.kind,
-            model=call.model,
-            prompt_version=call.prompt_version,
-            outcome=call.outcome,
-            input_tokens=call.input_tokens,
-            output_tokens=call.output_tokens,
-            duration_ms=call.duration_ms,
-            detail=null() if call.reply is None else {"reply": call.reply},
-        )
-        .returning(model_calls.c.call)
-    ).scalar_one()
+    values = {field.name: getattr(call, field.name) for field in fields(call)}
+    detail = None if call.reply is None else {"reply": values.pop("reply")}
+    values |= {"tenant_id": tx.tenant_id, "detail": detail}
+    number: int = tx.connection.execute(_RECORD, values).scalar_one()
     return number
 
 
 def settle_calls(tx: WriteTx, job_id: str, attempt: int, outcomes: Mapping[int, str]) -> None:
     """Write how the calls of an attempt ended, by their numbers."""
     for number, outcome in sorted(outcomes.items()):
-        tx.connection.execute(
-            update(model_calls)
-            .where(
-                model_calls.c.tenant_id == tx.tenant_id,
-                model_calls.c.job_id == job_id,
-                model_calls.c.attempt == attempt,
-                model_calls.c.call == number,
-            )
-            .values(outcome=outcome)
-        )
+        values = {
+            "tenant_id": tx.tenant_id,
+            "job_id": job_id,
+            "attempt": attempt,
+            "call": number,
+            "outcome": outcome,
+        }
+        tx.connection.execute(_SETTLE, values)
 
 
 def drop_old_replies(tx: WriteTx, namespace: str) -> None:
     """Forget the text of taken replies but the latest few of the namespace."""
-    of_namespace = (
-        model_calls.c.tenant_id == tx.tenant_id,
-        model_calls.c.namespace == namespace,
-        model_calls.c.detail.is_not(None),
-        model_calls.c.outcome.in_(_TAKEN),
-    )
-    oldest_kept = (
-        select(model_calls.c.created_at)
-        .where(*of_namespace)
-        .order_by(model_calls.c.created_at.desc())
-        .offset(KEPT_REPLIES - 1)
-        .limit(1)
-        .scalar_subquery()
-    )
-    tx.connection.execute(
-        update(model_calls)
-        .where(*of_namespace, model_calls.c.created_at < oldest_kept)
-        .values(detail=null())
-    )
+    values = {"tenant_id": tx.tenant_id, "namespace": namespace, "kept": KEPT_REPLIES}
+    tx.connection.execute(_DROP_OLD, values)
 
 
 def list_replies(
