@@ -18,7 +18,7 @@ from deploy.chaos.breakage import SKEWED, Breakage, Missed
 from deploy.chaos.ground import Ground
 from deploy.chaos.invariants import AFTER_FAULTS, AFTER_RETRY, Invariant, World, retry_failed
 from deploy.chaos.model_script import ModelScript
-from deploy.chaos.plan import Fault
+from deploy.chaos.plan import Boundary, Fault
 from deploy.chaos.report import Injected, Report, Verdict
 from deploy.chaos.skewed_worker import CLOCK_VARIABLE
 from deploy.chaos.traffic import Traffic
@@ -116,17 +116,27 @@ class Chaos:
         traffic = Traffic(stack.api_url, stack.admin_key)
         traffic.start(block_turn_size=_BLOCK_TURN_SIZE)
         try:
+            self._wait_until_work_flows(stack)
             self._say("posting turns, and breaking what they need")
             broke_at = time.monotonic()
             self._inject(stack, breakage, traffic, faults)
             self.report.numbers["seconds_of_faults"] = round(time.monotonic() - broke_at, 1)
             breakage.mend()
+            traffic.ease(is_behind=True)
             self._wait_whole(starting)
             traffic.stop(within_s=_WHOLE_S)
         finally:
             traffic.give_up()
         with self._world(stack, traffic) as world:
             self._judge_all(world, traffic)
+
+    def _wait_until_work_flows(self, stack: RunningStack) -> None:
+        """Wait until a first job is over; breaking an idle stack would prove little."""
+        ground = Ground(stack.database_url)
+        flows = ground.wait_for(Boundary.FINISHED, within_s=_WHOLE_S)
+        ground.close()
+        if not flows:
+            raise ServerFailed(f"No job was done within {_WHOLE_S:g} s, before any fault.")
 
     def _judge_all(self, world: World, traffic: Traffic) -> None:
         numbers = self.report.numbers
