@@ -113,7 +113,7 @@ def _where_to_go(stack: RunningStack, namespace: str, console: Console) -> None:
     console.print(
         f"The memory of this demo is kept in namespace [bold]{namespace}[/]. To look around:\n"
         f"  python3 -m deploy up --data {_from_here(stack.folder.root)}\n"
-        "prints the address of the API, to try at /docs, and of Flower, whose queues are the\n"
+        "prints the address of the API, described at /docs, and of Flower, whose queues are the\n"
         "stages of this walk. docs/walk.md tells the same walk function by function, and\n"
         "README.md shows how to post turns and ask for context from curl and Python.",
         soft_wrap=True,
