@@ -14,7 +14,7 @@ from pathlib import Path
 
 from shared.domain.ranking.blocks import rank_blocks
 from shared.domain.ranking.unanswerable import Doubt, doubt_of
-from shared.domain.ranking.weights import RANKING_VERSION, SHIPPED
+from shared.domain.ranking.weights import RANKING_VERSION, SHIPPED, Signal
 from tests.bench.offline_ranking import OfflineMemory, load_memories
 from workers.evaluation.fitting import (
     Answered,
@@ -33,7 +33,15 @@ from workers.evaluation.measures import (
     summarise,
 )
 
-_KEPT = 100
+_KEPT = 400
+_LADDER = (
+    (Signal.WORDS,),
+    (Signal.SPEAKER,),
+    (Signal.TELLS_TIME, Signal.SAID_THEN),
+    (Signal.SITTING,),
+    (Signal.LENGTH, Signal.ONLY_ASKS),
+    (Signal.COVERAGE, Signal.ANSWERS),
+)
 _THRESHOLDS = (0.3, 0.2, 0.15, 0.1, 0.05, 0.0, -0.1)
 Say = Callable[[str], object]
 
@@ -48,6 +56,7 @@ def main(say: Say = print) -> None:
     fitted = [outcome_of(one, factors) for one in answered]
     row(say, "messages, fitted on all (in sample)", summarise(fitted).overall)
     row(say, "blocks of 6 turns, shipped", summarise(blocks).overall)
+    climb(say, answered)
     for signal in SHIPPED:
         row(say, f"messages without {signal}", summarise(without(answered, signal)).overall)
     say("factors when fitted on all: " + str({k: round(v, 2) for k, v in factors.items()}))
@@ -75,6 +84,16 @@ def ask_all(
             doubt = doubt_of(question.text, asked, ranked)
             doubts.append((doubt, question.category == UNANSWERABLE))
     return answered, blocks, doubts
+
+
+def climb(say: Say, answered: Sequence[Answered]) -> None:
+    """Print what each step adds, from the words with their neighbours to all signals."""
+    taken: set[Signal] = set()
+    for step in _LADDER:
+        taken.update(step)
+        factors = {str(signal): float(signal in taken) for signal in Signal}
+        name = ("+ " if len(taken) > 1 else "") + ", ".join(step)
+        row(say, name, summarise([outcome_of(one, factors) for one in answered]).overall)
 
 
 def row(say: Say, name: str, measures: Measures) -> None:
