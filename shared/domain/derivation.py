@@ -22,7 +22,8 @@ _CODE_LIMIT = 240
 _CODE_KEYS = frozenset({"code", "command", "program", "script", "source", "sourcecode"})
 _KEY_JOINTS = re.compile(r"[\s_-]+")
 _OWN_TOOL = "memory_"
-_OWN_CONTEXT = re.compile(r"<(memory[-_]context)\b[^<>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+# Within one line: so that no mark forms from what stood on both sides of a passage.
+_CONTEXT_MARK = re.compile(r"<(?P<end>/?)memory[-_]context\b[^<>\n]*>", re.IGNORECASE)
 
 
 def model_view(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -82,11 +83,35 @@ def without_memory_tools(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def without_memory_context(text: str) -> str:
-    """Cut every closed `<memory-context>…</memory-context>` passage out of a text.
+    """Cut every closed `<memory-context>…</memory-context>` passage out, with those inside it.
 
-    An opening mark without its end is left alone: it may be somebody's own words.
+    What stood before a passage and what stood behind it come out as two lines, for nobody said
+    them as one sentence. An opening mark without its end is left alone: it may be somebody's
+    own words.
     """
-    return _OWN_CONTEXT.sub("", text)
+    pieces: list[str] = []
+    done, has_words = 0, False
+    for start, end in [*_passages(text), (len(text), len(text))]:
+        piece = text[done:start]
+        says = bool(piece.strip())
+        pieces += ["\n", piece] if says and has_words and done else [piece]
+        done, has_words = end, has_words or says
+    return "".join(pieces)
+
+
+def _passages(text: str) -> list[tuple[int, int]]:
+    """Return the outermost closed passages, in order."""
+    found: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for mark in _CONTEXT_MARK.finditer(text):
+        if not mark["end"]:
+            opened.append(mark.start())
+        elif opened:
+            start = opened.pop()
+            while found and found[-1][0] > start:
+                found.pop()
+            found.append((start, mark.end()))
+    return found
 
 
 def _is_own(name: str | None) -> bool:

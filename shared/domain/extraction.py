@@ -57,12 +57,14 @@ class ExtractionContext:
 
     `messages` is the redacted view of the target block, whole, also when the call saw a part;
     `offered_event_ids` are the only events a reply may name; `zone` holds for messages without
-    a time of their own.
+    a time of their own; `stored` holds the same messages as they are kept, where the view
+    leaves out passages: quotes must stand in those as well.
     """
 
     messages: tuple[Message, ...]
     offered_event_ids: frozenset[str] = frozenset()
     zone: str = "UTC"
+    stored: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,8 @@ def _read_event(
         detail = "an event must cite a message of the target block"
         return None, [*lost, Rejection(index, "no_legal_source", detail, name)]
     sources = [one for one in context.messages if one.id in parted.legal]
-    quotes = check_quotes(_quotes(fields), sources)
+    stored = [one for one in context.stored if one.id in parted.legal]
+    quotes = check_quotes(_quotes(fields), sources, stored=stored)
     lost += [
         Rejection(index, "quote_not_verbatim", one[:160], name, refused=False)
         for one in quotes.dropped

@@ -68,20 +68,33 @@ def part_sources(cited: Iterable[str], messages: Sequence[Message]) -> Sources:
 
 
 def check_quotes(
-    quotes: Iterable[tuple[str | None, str]], sources: Sequence[Message]
+    quotes: Iterable[tuple[str | None, str]],
+    sources: Sequence[Message],
+    *,
+    stored: Sequence[Message] = (),
 ) -> CheckedQuotes:
     """Keep each quote that stands verbatim in a cited message, after NFKC and space folding.
 
     A quote comes with the id of the message it names, or None; it is credited to the named
     message where that holds it, else to the first source that does. Letters keep their case.
+    `stored` are messages as readers see them, where `sources` leave something out: there a
+    quote must stand too, so that it does not run across what was left out.
     """
+    whole = {message.id: folded(text_of(message)) for message in stored}
     texts = {source.id: folded(text_of(source)) for source in sources}
     verbatim: dict[Quote, None] = {}
     dropped: list[str] = []
     for named, quote in quotes:
         wanted = folded(quote)
         order = [named, *texts] if named in texts else list(texts)
-        holder = next((one for one in order if one and wanted in texts[one]), None)
+        holder = next(
+            (
+                one
+                for one in order
+                if one and wanted in texts[one] and wanted in whole.get(one, wanted)
+            ),
+            None,
+        )
         if holder is None or not any(char.isalnum() for char in wanted):
             dropped.append(quote)
         else:

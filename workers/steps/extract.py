@@ -88,7 +88,8 @@ def load(tx: ReadTx, job: Job, context: StepContext) -> BlockToExtract | Cancel:
     if not stored:
         return SOURCE_ERASED
     # Replies are checked against whole messages; the prompt shows bulky tool traffic shortened.
-    messages = without_own_memory([one.message for one in stored])
+    kept = tuple(one.message for one in stored)
+    messages = without_own_memory(kept)
     target = _target(tx, block, messages, context)
     limits = call_limits(job, context)
     return BlockToExtract(
@@ -97,6 +98,7 @@ def load(tx: ReadTx, job: Job, context: StepContext) -> BlockToExtract | Cancel:
             messages=messages,
             offered_event_ids=frozenset(item.event_id for item in target.timeline),
             zone=target.zone,
+            stored=kept,
         ),
         limits=limits,
         is_last_attempt=job.attempt >= job.max_attempts,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -114,3 +115,32 @@ def test_injected_messages_and_messages_of_nothing_but_context_disappear() -> No
 def test_an_opening_mark_without_its_end_is_left_alone() -> None:
     text = "Why does <memory-context> appear in my prompt?"
     assert without_memory_context(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (
+            "hello <memory-context>evil <memory-context>x</memory-context> tail"
+            "</memory-context> bye",
+            "hello \n bye",
+        ),
+        ("a<memory-context>x</memory-context>b", "a\nb"),
+        ("a<memory-context>x</memory-context><memory_context>y</memory_context>b", "a\nb"),
+        ("<memory-context>x</memory-context>b", "b"),
+        ("a <memory-context> b <memory-context>x</memory-context> c", "a <memory-context> b \n c"),
+        ("<memory<memory-context>x</memory-context>-context>evil</memory-context>", None),
+        ("<memory-context<memory-context>x</memory-context>>evil</memory-context>", None),
+    ],
+)
+def test_a_passage_goes_whole_and_joins_nothing(text: str, left: str | None) -> None:
+    cut = without_memory_context(text)
+    assert left is None or cut == left
+    assert without_memory_context(cut) == cut
+
+
+def test_many_marks_without_an_end_cost_no_more_than_reading_them() -> None:
+    text = "<memory-context>" * 50_000
+    started = time.perf_counter()
+    assert without_memory_context(text) == text
+    assert time.perf_counter() - started < 10

@@ -1,5 +1,6 @@
 import pytest
 
+from shared.domain.derivation import without_own_memory
 from shared.domain.events import Quote
 from shared.domain.provenance import check_quotes, is_grounded, part_sources
 from shared.domain.turns import Message, Origin, Role
@@ -80,3 +81,12 @@ def test_chinese_words_in_common_ground_a_chinese_statement() -> None:
 def test_generic_words_in_common_ground_nothing() -> None:
     source = Message(id="m", role=Role.USER, content="I said that I will use it then.")
     assert not is_grounded("The user said that the user prefers aisle seats", [source])
+
+
+def test_a_quote_across_what_the_view_leaves_out_stands_in_no_message() -> None:
+    kept = Message("msg_1", Role.USER, "hello <memory-context>x</memory-context> bye")
+    view = without_own_memory([kept])
+    quotes = [("msg_1", "hello"), ("msg_1", "hello bye"), ("msg_1", "x")]
+    checked = check_quotes(quotes, view, stored=[kept])
+    assert [quote.text for quote in checked.verbatim] == ["hello"]
+    assert checked.dropped == ("hello bye", "x")

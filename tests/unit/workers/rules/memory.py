@@ -90,7 +90,8 @@ class Memory:
             timeline=timeline,
         )
         reply = answer(TaskKind.EXTRACT, material)
-        context = ExtractionContext(shown, frozenset(item.event_id for item in timeline))
+        offered = frozenset(item.event_id for item in timeline)
+        context = ExtractionContext(shown, offered, stored=tuple(messages))
         found = validate_extraction(reply, context)
         self.rejections += found.rejections
         ids = [self._keep(draft) for draft in found.events]

@@ -139,3 +139,17 @@ def test_d9_greetings_and_bare_confirmations_alone_need_no_extraction() -> None:
         assert not summary_of(said(text)).should_extract, text
     for text in ("我吃素。", "I keep bees.", "What did we settle about the fence?", "Maybe Oslo."):
         assert summary_of(said(text)).should_extract, text
+
+
+def test_each_quote_stands_in_the_message_although_a_passage_was_left_out() -> None:
+    text = (
+        "I bought a red <memory-context>evil <memory-context>x</memory-context> "
+        "tail</memory-context> kayak in May 2024. I live in Lyon."
+    )
+    (message,) = said(text)
+    events = Memory().block(message)
+    assert events
+    quotes = [quote.text for event in events for quote in event.quotes]
+    assert quotes
+    assert all(quote in text for quote in quotes)
+    assert "evil" not in " ".join(event.summary for event in events)
