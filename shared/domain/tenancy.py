@@ -11,7 +11,8 @@ from typing import Any
 from shared.domain.turns import UNTHREADED
 from shared.errors import InvalidInput
 
-_NAME = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
+# Not `.` or `..`: as parts of a path, clients resolve them away before they send anything.
+_NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._:@-]{1,200}")
 
 
 class Permission(StrEnum):
@@ -100,7 +101,7 @@ def check_name(value: str, pointer: str) -> str:
     if not is_name(value):
         raise InvalidInput.at(
             pointer,
-            "use 1 to 200 characters of A-Z a-z 0-9 . _ : @ - (no slash, no blank)",
+            "use 1 to 200 characters of A-Z a-z 0-9 . _ : @ - (no slash, no blank), not `.` or `..`",
             code="invalid_name",
         )
     return value

@@ -91,12 +91,14 @@ def test_provider_and_model_are_taken_together_from_the_layer_that_gives_them() 
     assert (policy.provider, policy.model) == ("two", "large")
 
 
-@given(st.text(SIGNS, min_size=1, max_size=200))
+@given(st.text(SIGNS, min_size=1, max_size=200).filter(lambda name: name not in (".", "..")))
 def test_a_name_of_the_allowed_signs_is_returned_as_it_is(name: str) -> None:
     assert check_name(name, "/namespace") == name
 
 
-@pytest.mark.parametrize("name", ["a" * 200, "project:a1@b-c._d", "0", ":"])
+@pytest.mark.parametrize(
+    "name", ["a" * 200, "project:a1@b-c._d", "0", ":", "...", ".a", "..-", "a."]
+)
 def test_names_up_to_the_longest_are_names(name: str) -> None:
     assert check_name(name, "/namespace") == name
 
@@ -116,6 +118,9 @@ def test_names_up_to_the_longest_are_names(name: str) -> None:
         "a%20b",
         "\na",
         "a\n",
+        ".",
+        "..",
+        ".\n",
     ],
 )
 def test_anything_else_is_refused_naming_the_field(name: str) -> None:
