@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _TEXT_KEYS = ("text", "refusal", "transcript")
+_TEXT_KINDS = frozenset({"text", "input_text", "output_text", "refusal"})
 _DROPPED = frozenset({"reasoning", "thinking", "redacted_thinking"})
 _MARKS = {
     "image_url": "image",
@@ -35,6 +36,9 @@ def _part_text(part: str | Mapping[str, Any]) -> str:
     for key in _TEXT_KEYS:
         if isinstance(part.get(key), str):
             return str(part[key])
+    # A text without text, or nothing at all, marks no place where something stood.
+    if kind in _TEXT_KINDS or not any(part.values()):
+        return ""
     return _mark(kind, part)
 
 

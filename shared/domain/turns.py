@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,6 +11,10 @@ from typing import Any
 
 UNTHREADED = "unthreaded"
 """The reserved name of the group of turns posted without a thread (D43)."""
+
+_UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Mn", "Mc", "Me"})
+# Letters and a symbol by their category, yet blank: Hangul fillers and the empty Braille cell.
+_FILLERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 
 
 class Role(StrEnum):
@@ -59,4 +64,9 @@ def is_human(message: Message) -> bool:
 
 def has_human_message(messages: tuple[Message, ...]) -> bool:
     """Tell whether a turn holds what a turn must: one human message with something in it."""
-    return any(is_human(m) and m.content.strip() for m in messages)
+    return any(is_human(m) and _shows_something(m.content) for m in messages)
+
+
+def _shows_something(text: str) -> bool:
+    """Tell whether a reader would see anything: blanks, controls and lone marks show nothing."""
+    return any(unicodedata.category(sign) not in _UNSEEN and sign not in _FILLERS for sign in text)

@@ -46,5 +46,18 @@ def test_without_a_person_who_says_something_there_is_no_turn(turn: tuple[Messag
     assert not has_human_message(turn)
 
 
+@pytest.mark.parametrize(
+    "unseen", ["\u200b", "\u2060", "\ufeff", "\u00ad", "\u3164", "\u2800", "\ufe0f", "\x07"]
+)
+def test_signs_that_nobody_sees_are_nothing_said(unseen: str) -> None:
+    assert not has_human_message((said(Role.USER, f" {unseen}\n{unseen}"),))
+    assert has_human_message((said(Role.USER, f"{unseen}?"),))
+
+
+@pytest.mark.parametrize("content", ["?", "7", "好", "é", "👍", "❤\ufe0f", "\u0915\u094d"])
+def test_a_single_sign_that_shows_is_something_said(content: str) -> None:
+    assert has_human_message((said(Role.USER, content),))
+
+
 def test_a_blank_message_beside_a_spoken_one_does_not_hide_it() -> None:
     assert has_human_message((said(Role.USER, ""), said(Role.USER, "ok")))

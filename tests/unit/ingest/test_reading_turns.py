@@ -94,7 +94,9 @@ def test_what_is_taken_can_be_shown_on_the_clock_of_any_zone(value: str, shown_i
         ),
         ([{"type": "input_audio", "input_audio": {"data": "…"}}], "[audio]"),
         ([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}], "a"),
-        ([{"type": "widget"}, {}], "[widget]\n\n[part]"),
+        ([{"type": "widget"}, {"data": 1}], "[widget]\n\n[part]"),
+        ([{"type": "widget"}, {}, {"type": "text"}, {"type": None}], "[widget]"),
+        ([{"type": "text", "text": None}, {"type": "input_text", "text": 7}], ""),
         ([], ""),
     ],
 )
@@ -120,10 +122,34 @@ def test_content_parts_become_words(content: Any, text: str) -> None:
         ({"type": "function_call"}, {"type": "function_call", "unknown_kind": True}),
         ({"name": " "}, {"name": " ", "unknown_kind": True}),
         (None, {"raw": None, "unknown_kind": True}),
+        (1, {"raw": 1, "unknown_kind": True}),
+        ([], {"raw": [], "unknown_kind": True}),
     ],
 )
 def test_a_tool_call_becomes_a_trace_and_is_never_refused(item: Any, trace: dict[str, Any]) -> None:
     assert trace_of([item], None) == [trace]
+
+
+@pytest.mark.parametrize(
+    "content", [[{}], [{"type": "text"}], [{"type": "text", "text": " "}], "\u200b\u2060", []]
+)
+@pytest.mark.parametrize("tool_calls", [[None], [1], None])
+def test_a_turn_in_which_a_person_shows_nothing_is_refused(content: Any, tool_calls: Any) -> None:
+    messages = [
+        {"role": "user", "content": content, "tool_calls": tool_calls},
+        {"role": "assistant", "content": "Hello."},
+    ]
+    with pytest.raises(InvalidInput) as caught:
+        prepared(messages=messages)
+    assert (caught.value.code, caught.value.errors[0].pointer) == ("no_human_message", "/messages")
+
+
+@pytest.mark.parametrize("item", [None, 1])
+def test_an_odd_tool_call_costs_no_turn(item: Any) -> None:
+    """Case lost-14."""
+    message = {"role": "user", "content": "Hello heater", "tool_calls": [item]}
+    (kept,) = prepared(messages=[message]).messages
+    assert kept.message.tool_calls == ({"raw": item, "unknown_kind": True},)
 
 
 def test_a_turn_without_a_time_is_stamped_with_its_arrival() -> None:
