@@ -7,6 +7,7 @@ StrataGateError
 ├── Forbidden           403  the key lacks a permission
 ├── Unauthorized        401  no valid key
 ├── TooLarge            413  a body over its limit
+├── WrongMediaType      415  a body that does not say it is JSON
 └── Unavailable         503  the database or another part is away; waiting helps
 """
 
@@ -59,7 +60,9 @@ class InvalidInput(StrataGateError):
     def at(cls, pointer: str, message: str, code: str = "invalid_input") -> InvalidInput:
         """Name one field by its JSON pointer, with the remedy in the message."""
         field = FieldError(pointer=pointer, code=code, message=message)
-        return cls(f"{pointer}: {message}", code=code, errors=(field,))
+        # The whole body has the empty pointer.
+        detail = f"{pointer}: {message}" if pointer else message
+        return cls(detail, code=code, errors=(field,))
 
 
 class NotFound(StrataGateError):
@@ -95,6 +98,13 @@ class TooLarge(StrataGateError):
 
     status = 413
     code = "body_too_large"
+
+
+class WrongMediaType(StrataGateError):
+    """The body's Content-Type is not one that the route takes."""
+
+    status = 415
+    code = "unsupported_media_type"
 
 
 class Unavailable(StrataGateError):

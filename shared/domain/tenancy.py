@@ -101,7 +101,7 @@ def check_name(value: str, pointer: str) -> str:
     if not is_name(value):
         raise InvalidInput.at(
             pointer,
-            "use 1 to 200 characters of A-Z a-z 0-9 . _ : @ - (no slash, no blank), not `.` or `..`",
+            "use 1 to 200 characters of A-Z a-z 0-9 . _ : @ - (no slash or blank; not `.` or `..`)",
             code="invalid_name",
         )
     return value

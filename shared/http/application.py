@@ -42,6 +42,7 @@ _ERRORS = {
     404: "No such thing for this tenant.",
     409: "Contradicts what is recorded.",
     413: "The body is over its limit.",
+    415: "The body's Content-Type is not application/json.",
     422: "A value breaks a rule; `errors` names it.",
     503: "A part is away; waiting helps.",
 }

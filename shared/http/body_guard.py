@@ -5,7 +5,7 @@ from __future__ import annotations
 from anyio import to_thread
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from shared.errors import StrataGateError, TooLarge
+from shared.errors import StrataGateError, TooLarge, WrongMediaType
 from shared.http import strict_json
 from shared.http.problems import problem_response
 
@@ -21,7 +21,7 @@ class ClientGone(Exception):
 
 
 class BodyGuard:
-    """Refuses bodies over `limit_bytes` (413) and JSON that cannot be stored safely (422)."""
+    """Refuses bodies over `limit_bytes` (413), of another type (415), and unsafe JSON (422)."""
 
     def __init__(self, app: ASGIApp, limit_bytes: int) -> None:
         self.app = app
@@ -34,7 +34,8 @@ class BodyGuard:
             return
         try:
             body = await self._read(scope, receive)
-            if body and _is_json(scope):
+            if body and not scope["path"].endswith(ITEM_BY_ITEM):
+                _require_json(scope)
                 await _check(body)
         except StrataGateError as error:
             request_id = scope["state"]["request_id"]
@@ -72,10 +73,11 @@ async def _check(body: bytes) -> None:
         strict_json.parse(text)
 
 
-def _is_json(scope: Scope) -> bool:
+def _require_json(scope: Scope) -> None:
+    """A body without a Content-Type is taken as JSON; one that says otherwise is not guessed at."""
     kind = (_header(scope, b"content-type") or b"application/json").partition(b";")[0].strip()
-    is_json = kind.lower() == b"application/json" or kind.lower().endswith(b"+json")
-    return is_json and not scope["path"].endswith(ITEM_BY_ITEM)
+    if kind.lower() != b"application/json" and not kind.lower().endswith(b"+json"):
+        raise WrongMediaType("send the body as JSON, with Content-Type: application/json")
 
 
 def _header(scope: Scope, name: bytes) -> bytes | None:

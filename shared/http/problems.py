@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException
 
 from shared.errors import FieldError, InvalidInput, StrataGateError, Unauthorized
+from shared.http.field_messages import field_message
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_BASE = "urn:stratagate:error:"
@@ -21,7 +22,6 @@ TYPE_BASE = "urn:stratagate:error:"
 # Codes of pydantic's findings that clients may rely on; every other one is `invalid_value`.
 _FIELD_CODES = {"extra_forbidden": "unknown_field", "missing": "missing_field"}
 _OWN = "stratagate."
-_MESSAGES = {"extra_forbidden": "no such field; leave it out", "missing": "this field is required"}
 _HTTP_CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 
 
@@ -116,8 +116,7 @@ def invalid_of(findings: Sequence[Mapping[str, Any]], base: str = "") -> Invalid
         FieldError(
             pointer=base + _pointer(finding["loc"]),
             code=_field_code(finding["type"]),
-            message=_MESSAGES.get(finding["type"])
-            or str(finding["msg"]).removeprefix("Value error, "),
+            message=field_message(finding),
         )
         for finding in findings
     )

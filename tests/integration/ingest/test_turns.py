@@ -322,3 +322,17 @@ def test_a_sealed_block_has_its_summarize_job(api: httpx.Client) -> None:
     assert [(job["kind"], job["state"], job["subject"]) for job in jobs] == [
         ("summarize", "available", block_ids[0])
     ]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "text/json"])
+def test_a_body_that_does_not_say_it_is_json_is_told_what_to_send(
+    api: httpx.Client, kind: str
+) -> None:
+    answer = api.post(PATH, json=turn("r1"), headers={"Content-Type": kind})
+    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
+    assert "Content-Type: application/json" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "APPLICATION/JSON"])
+def test_json_may_be_announced_in_any_usual_form(api: httpx.Client, kind: str) -> None:
+    assert api.post(PATH, json=turn("r1"), headers={"Content-Type": kind}).status_code == 201
