@@ -44,6 +44,7 @@ class Report:
     missed: Counter[str] = field(default_factory=Counter)
     verdicts: list[Verdict] = field(default_factory=list)
     numbers: dict[str, float] = field(default_factory=dict)
+    back_after_s: dict[str, float] = field(default_factory=dict)
     jobs: dict[str, int] = field(default_factory=dict)
     error_codes: dict[str, int] = field(default_factory=dict)
 
@@ -62,6 +63,7 @@ class Report:
             "by_boundary": dict(Counter(one.fault.boundary.value for one in self.injected)),
             "missed": dict(self.missed),
             "numbers": self.numbers,
+            "back_after_s": self.back_after_s,
             "jobs": self.jobs,
             "error_codes": self.error_codes,
             "invariants": [asdict(one) | {"holds": one.holds} for one in self.verdicts],

@@ -18,7 +18,6 @@ from tests.support.servers import short_folder
 MATRIX = (
     Fault(FaultKind.WORKER_CHILD_KILLED, Boundary.SUMMARIZING),
     Fault(FaultKind.RELAY_KILLED, Boundary.DUE),
-    Fault(FaultKind.API_KILLED, Boundary.POSTED),
     Fault(FaultKind.MODEL_MALFORMED, Boundary.SUMMARIZING, lasts_s=1.0),
     Fault(FaultKind.WORKER_KILLED, Boundary.EXTRACTING),
     Fault(FaultKind.BROKER_FLUSHED, Boundary.RUNG),
@@ -27,12 +26,15 @@ MATRIX = (
     Fault(FaultKind.CLOCK_AHEAD, Boundary.EXTRACTING),
     Fault(FaultKind.BROKER_EMPTIED, Boundary.DUE),
     Fault(FaultKind.UPKEEP_KILLED, Boundary.PROJECTING),
+    Fault(FaultKind.API_KILLED, Boundary.POSTED),
 )
+PATIENCE_S = 15.0
+"""On a busy machine, work comes to a boundary late; on a quiet one, within a second."""
 
 
 def test_no_turn_is_lost_and_nothing_is_done_twice_whatever_breaks_wherever() -> None:
     with short_folder() as folder:
-        chaos = Chaos(folder / "data", plan=MATRIX, seed=1)
+        chaos = Chaos(folder / "data", plan=MATRIX, seed=1, boundary_s=PATIENCE_S)
         try:
             report = chaos.run(faults=len(MATRIX))
         finally:
@@ -43,9 +45,10 @@ def test_no_turn_is_lost_and_nothing_is_done_twice_whatever_breaks_wherever() ->
     assert len(done) + report.missed.total() == len(MATRIX), told
     # A fault may find its target just broken by another one; most must not.
     assert len(done) >= len(MATRIX) - 2, told
-    assert [one.name for one in report.verdicts] == [
-        one.name for one in (*AFTER_FAULTS, *AFTER_RETRY)
-    ]
+    assert {one.name for one in report.verdicts} == {
+        "faults_met_work",
+        *(one.name for one in (*AFTER_FAULTS, *AFTER_RETRY)),
+    }
     assert {one.name: one.violations for one in report.verdicts if not one.holds} == {}, told
     assert report.numbers["turns_accepted"] >= len(MATRIX)
     assert report.jobs.get("succeeded", 0) > 0, told
