@@ -7,8 +7,11 @@ from typing import Any
 
 import httpx
 from rich.console import Console
+from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
+
+from deploy.demo_state import state_lines
 
 QUESTION = "Since when does Orion use pnpm, and why?"
 _LEVEL_COLOURS = ("red", "dark_orange", "yellow", "green", "cyan", "blue")
@@ -72,14 +75,13 @@ class Walk:
         table = Table("node", "type", "holds now", "held before")
         for node in self._get("graph", limit=100)["nodes"]:
             history = self._get(f"graph/nodes/{node['node_id']}/history")
-            former = [
-                f"{belief['fact']['key']}: {_value(belief['fact']['value'])}"
-                for belief in history["items"]
-                if belief["fact"] and not belief["is_current"]
-            ]
-            if node["current_state"] or former:
-                now = node["current_state"].replace("\n", "; ")
-                table.add_row(node["name"], node["type"], now, f"[dim]{'; '.join(former)}[/]")
+            now, before = state_lines(history["items"])
+            if now or before:
+                # Escaped: a mark such as [planned] is text, not a style.
+                shown = escape("; ".join(now))
+                table.add_row(
+                    node["name"], node["type"], shown, f"[dim]{escape('; '.join(before))}[/]"
+                )
         self._console.print(table)
 
     def _question(self) -> None:
@@ -170,7 +172,3 @@ class Walk:
 
 def _short(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def _value(value: str | list[str]) -> str:
-    return value if isinstance(value, str) else ", ".join(value)

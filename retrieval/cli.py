@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import httpx
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from shared.errors import InvalidInput, StrataGateError, Unavailable
 from shared.settings import get_settings
 
 _TIMEOUT_S = 30.0
+_LATIN_JOINT = re.compile(r"(?<=[\x20-\u024f])、(?=[\x20-\u024f])")
 _out = Console()
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the API's answer as it is.")]
@@ -82,25 +85,32 @@ def show(
 def _events_table(items: list[dict[str, Any]]) -> Table:
     table = Table("event", "when", "status", "why it matched")
     for item in items:
-        what = f"{item['title']}\n[dim]{item['event_id']}[/]"
-        table.add_row(what, item["source_time"], item["status"], item["match_reason"])
+        what = f"{escape(item['title'])}\n[dim]{item['event_id']}[/]"
+        reason = escape(item["match_reason"] or "")
+        table.add_row(what, item["source_time"], item["status"], reason)
     return table
 
 
 def _graph_table(items: list[dict[str, Any]]) -> Table:
     table = Table("node", "type", "state", "why it matched")
     for item in items:
-        what = f"{item['name']}\n[dim]{item['node_id']}[/]"
-        table.add_row(what, item["type"], item["current_state"], item["match_reason"])
+        what = f"{escape(item['name'])}\n[dim]{item['node_id']}[/]"
+        state = escape(_in_latin_style(item["current_state"]))
+        table.add_row(what, item["type"], state, escape(item["match_reason"] or ""))
     return table
+
+
+def _in_latin_style(text: str) -> str:
+    """Show lists of Latin text with commas; the API joins the items of every list by `、`."""
+    return _LATIN_JOINT.sub(", ", text)
 
 
 def _raw_table(items: list[dict[str, Any]]) -> Table:
     table = Table("message", "who", "when", "where")
     for item in items:
         where = "open tail" if item["in_open_tail"] else item["block_id"]
-        who = item["name"] or item["role"]
-        table.add_row(item["message"]["content"], who, item["source_time"], where)
+        who = escape(item["name"] or item["role"])
+        table.add_row(escape(item["message"]["content"]), who, item["source_time"], where)
     return table
 
 
