@@ -6,6 +6,7 @@ twice changes nothing.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from shared.domain.secret_formats import REDACTED, redact_formats
@@ -19,6 +20,20 @@ from shared.domain.secret_phrases import redact_phrases, redact_word_phrases
 
 _MAX_PASSES: Final = 6
 _COUNT_LIMIT: Final = 1_000_000
+# Characters without a width and full-width letters: a name in them reads as in plain ones.
+_UNSEEN: Final = "\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+_DISGUISE: Final = re.compile(f"[{_UNSEEN}\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]")
+_UNSEEN_RUN: Final = re.compile(rf"(?<=\w)[{_UNSEEN}]+|[{_UNSEEN}]+(?=\w)")
+_WIDE: Final = {
+    wide: wide - 0xFEE0
+    for wide in (
+        0xFF0D,
+        0xFF3F,
+        *range(0xFF10, 0xFF1A),
+        *range(0xFF21, 0xFF3B),
+        *range(0xFF41, 0xFF5B),
+    )
+}
 _NAME_KEYS: Final = ("name", "key", "field", "header", "variable")
 
 
@@ -27,8 +42,18 @@ def redact(text: str) -> str:
 
     Covers keys of well-known vendors, bearer and basic credentials, JWTs, PEM blocks, URLs
     with passwords, `name = value` and JSON pairs with a secret's name, and phrases such as
-    "the password is X" in English and Chinese.
+    "the password is X" in English and Chinese. Where a secret only shows once full-width
+    letters and characters without a width are read as plain, the text comes back plain.
     """
+    redacted = _redacted(text)
+    plain = _plain(redacted)
+    if plain == redacted:
+        return redacted
+    told = _redacted(plain)
+    return redacted if told == plain else told
+
+
+def _redacted(text: str) -> str:
     for _ in range(_MAX_PASSES):
         redacted = _once(text)
         if redacted == text:
@@ -53,6 +78,12 @@ def redact_value(value: Any) -> Any:
     return value
 
 
+def _plain(text: str) -> str:
+    if not _DISGUISE.search(text):
+        return text
+    return _UNSEEN_RUN.sub("", text).translate(_WIDE)
+
+
 def _once(text: str) -> str:
     text = redact_formats(text)
     if not may_name_secrets(text):
@@ -63,11 +94,11 @@ def _once(text: str) -> str:
 
 def _redact_object(value: dict[Any, Any]) -> dict[str, Any]:
     pair_name = next((value[k] for k in _NAME_KEYS if isinstance(value.get(k), str)), "")
-    is_secret_pair = "value" in value and is_secret_name(pair_name)
+    is_secret_pair = "value" in value and is_secret_name(_plain(pair_name))
     made: dict[str, Any] = {}
     for key, item in value.items():
         name = str(key)
-        if is_secret_name(name) or (is_secret_pair and name == "value"):
+        if is_secret_name(_plain(name)) or (is_secret_pair and name == "value"):
             made[_free_key(made, name)] = _blotted(item, is_token=is_token_name(name))
         else:
             made[_free_key(made, redact(name))] = redact_value(item)

@@ -53,6 +53,11 @@ _URL_PASSWORD = re.compile(
 )
 _CURL_USER = re.compile(r"(?<!\S)((?:-u|--user|--proxy-user)[ =]['\"]?[^\s:'\"]{1,100}:)[^\s'\"]+")
 
+_DATABASE_SHELL = re.compile(
+    r"((?<![\w-])(?:mysql|mariadb)[\w-]{0,20}[^\n|;&]{0,300}?\s-p)(?!\[REDACTED)"
+    r"(?:'[^'\n]+'|\"[^\"\n]+\"|(?:[^\s`\"\\]|\\(?!\"))+)"
+)
+
 
 def redact_formats(text: str) -> str:
     """Replace every secret that is recognised by its form alone."""
@@ -64,7 +69,8 @@ def redact_formats(text: str) -> str:
     text = _JWT.sub(TOKEN, text)
     text = _SLACK_HOOK.sub(rf"\1{REDACTED}", text)
     text = _URL_PASSWORD.sub(rf"\g<head>{REDACTED}", text)
-    return _CURL_USER.sub(rf"\1{REDACTED}", text)
+    text = _CURL_USER.sub(rf"\1{REDACTED}", text)
+    return _DATABASE_SHELL.sub(rf"\1{REDACTED}", text)
 
 
 def substitute(

@@ -11,12 +11,13 @@ from typing import Final
 
 from shared.domain.secret_formats import REDACTED, substitute
 
-PASSWORD_NAMES: Final = r"pass(?:word|wd|code|phrase|key)s?|passwd|pwd"  # noqa: S105 - a pattern
+PASSWORD_NAMES: Final = r"pass(?:[ -]?word|wd|code|phrase|key)s?|passwd|pwd"  # noqa: S105 - a pattern
 SECRET_NAMES: Final = (
     rf"(?:{PASSWORD_NAMES}|secret[_\-. ]?access[_\-. ]?key"
     r"|(?:api|secret|private|access|account|encryption|signing|master|auth|client|shared"
     r"|storage)[_\-. ]?keys?"
     r"|secret|token|credentials?|(?<=[_\-])pass|(?<=[_\-])pw"
+    r"|(?<![A-Za-z])pin[ _-]?code"
     r"|密码|口令|密钥|令牌|私钥|暗号)"
 )
 """Names whose value is a secret, for use in patterns that ignore case."""
@@ -29,7 +30,7 @@ _KEY_HINT = re.compile(
     r"(?:api|secret|private|access|account|encryption|signing|master|auth|client|shared|storage)"
     r"[_\-. ]?key"
 )
-_PIN_HINT = re.compile(r"(?<![a-z])pin(?![a-z])")
+_PIN_HINT = re.compile(r"(?<![a-z])pin(?:code)?(?![a-z])")
 _WORDS_HINT = re.compile(r"(?:seed|recovery|backup)[- ]word")
 _HAN_HINTS = ("密码", "口令", "密钥", "令牌", "私钥", "暗号", "助记词")
 

@@ -48,6 +48,23 @@ _WORDS_LONG = re.compile(
     rf"(?P<value>{_QUOTED}|[^\n.;。；]+)",
     re.IGNORECASE,
 )
+_ARROW = re.compile(
+    rf"(?P<head>(?P<name>{SECRET_NAMES}|{_PIN})[*_`]{{0,2}}[ \t]*(?:-{{1,2}}>|→|⇒)[ \t]*)"
+    rf"(?!\[REDACTED)(?P<value>{_QUOTED}|\S+)",
+    re.IGNORECASE,
+)
+_AFTER_ARROW = re.compile(r"(?:->|→|=>|⇒)[ \t]*[\w ]{0,30}$")
+_CELLS = re.compile(
+    rf"(?P<head>\|[ \t]*[*_`]{{0,2}}(?:[\w-]+ ){{0,3}}(?P<name>{SECRET_NAMES}|{_PIN})[*_`]{{0,2}}"
+    rf"[ \t]*\|[ \t]*)(?!\[REDACTED)(?P<value>{_QUOTED}|[^\s|]+)(?=[ \t]*(?:\||$))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HEADING = re.compile(r"[^\n]{0,400}\n[ \t]*\|?[ \t]*:?-{2,}")
+_COLUMNS = (
+    "string str text varchar bytes char user username name email role type value url host port "
+    "notes description int integer number bool boolean enum - — n/a"
+)
+_COLUMN_WORDS = frozenset(_COLUMNS.split())
 _REVERSED = re.compile(
     rf"(?<!\S)(?P<value>\S{{4,200}})(?P<tail>\s+(?:is|was|as)\s+"
     rf"(?:(?:the|my|our|your|his|her|their|a)\s+)?(?:[\w-]+\s+){{0,3}}?(?P<name>{SECRET_NAMES}))",
@@ -85,6 +102,8 @@ def redact_phrases(text: str) -> str:
     """Replace secrets told in English and Chinese sentences."""
     for pattern in (_SAID, _NAMED_FOR):
         text = substitute(pattern, text, _said)
+    text = substitute(_ARROW, text, _pointed)
+    text = substitute(_CELLS, text, _celled)
     text = _PIN_ASSIGNED.sub(rf"\g<head>{REDACTED}", text)
     text = substitute(_FROM_TO, text, _from_to)
     text = substitute(_BESIDE, text, _beside)
@@ -117,13 +136,36 @@ def _said(match: re.Match[str]) -> str | None:
     after = rest + match.string[match.end() : match.end() + 40]
     if _is_pin(match["name"]):
         is_code = core.isdigit() and 3 <= len(core) <= 12
-        return match["head"] + REDACTED + rest if is_code else None
+        if is_code:
+            return match["head"] + REDACTED + rest
+        if not _is_password(match["name"]):
+            return None
     is_password = _is_password(match["name"])
     stands_alone = is_password and _STANDS_ALONE.match(after) is not None
     is_word = core.lower() in ORDINARY_WORDS or len(core) < 3
     if _looks_secret(core, is_password=is_password) or (stands_alone and not is_word):
         return match["head"] + REDACTED + rest
     return None
+
+
+def _pointed(match: re.Match[str]) -> str | None:
+    """Redact what an arrow points to; between two arrows a plain word is a step, no secret."""
+    is_step = _AFTER_ARROW.search(match.string, max(0, match.start() - 40), match.start())
+    core = match["value"].strip(_CLOSING + _QUOTES)
+    if is_step and not _looks_secret(core, is_password=True):
+        return None
+    return _said(match)
+
+
+def _celled(match: re.Match[str]) -> str | None:
+    """Redact the table cell beside a secret's name, unless it heads a column or names a type."""
+    core = match["value"].strip(_CLOSING + _QUOTES)
+    if _looks_secret(core, is_password=True):
+        return match["head"] + REDACTED
+    is_heading = _HEADING.match(match.string, match.end())
+    if is_heading or not core or core.lower() in ORDINARY_WORDS | _COLUMN_WORDS:
+        return None
+    return match["head"] + REDACTED
 
 
 def _beside(match: re.Match[str]) -> str | None:
@@ -183,7 +225,9 @@ def _closing(value: str) -> str:
 
 
 def _is_password(name: str) -> bool:
-    return name.lower().startswith(("pass", "pwd", "密码", "口令", "暗号"))
+    lowered = name.lower()
+    is_pin_code = _is_pin(name) and lowered.endswith("code")
+    return is_pin_code or lowered.startswith(("pass", "pwd", "密码", "口令", "暗号"))
 
 
 def _is_pin(name: str) -> bool:

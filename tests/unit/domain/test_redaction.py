@@ -180,6 +180,14 @@ FRAGMENTS = st.lists(
             "4821",
             "eyJhbGciOi.abc.def",
             "[REDACTED_TOKEN]",
+            "\u200b",
+            "ｐａｓｓｗｏｒｄ",
+            "pass word",
+            "pin code",
+            " -> ",
+            "| ",
+            " |",
+            "mysql -p",
         ]
     ),
     max_size=14,
@@ -209,6 +217,16 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
         "See PIN 12 and the pin is out.",
         "Bearer short",
         "-----BEGIN PRIVATE KEY-----",
+        "Please pass word to Ann that the pin code is required.",
+        "The user types the password -> the app checks the hash -> done.",
+        "login -> password -> dashboard",
+        "| user | password | role |\n|---|---|---|",
+        "| field | type |\n|---|---|\n| password | string |",
+        "| password | optional |",
+        "mysql -p -u root shop; mysql -P 3306 -h db",
+        "An app like this runs on mysql - perhaps.",
+        "👩\u200d💻 ｆｕｌｌ width stays",
+        "shopping code: blue",
     ],
 )
 def test_ordinary_prose_stays_word_for_word(prose: str) -> None:
@@ -232,6 +250,20 @@ def test_ordinary_prose_stays_word_for_word(prose: str) -> None:
         ("my PIN is 4821", "my PIN is [REDACTED]"),
         ("hunter2xy is the wifi password", "[REDACTED] is the wifi password"),
         ("password: a,b", "password=[REDACTED],b"),
+        ("my pin code is X9k2.", "my pin code is [REDACTED]."),
+        ("pin code: hunter2", "pin code=[REDACTED]"),
+        ("pass word: hunter2", "pass word=[REDACTED]"),
+        ("my pass word is swordfish.", "my pass word is [REDACTED]."),
+        ("mysql -u root -phunter2 shop", "mysql -u root -p[REDACTED] shop"),
+        ("`mysqldump -p'a b' shop`", "`mysqldump -p[REDACTED] shop`"),
+        ("ｐａｓｓｗｏｒｄ：hunter2", "password=[REDACTED]"),
+        ("pass\u200bword: hunter2", "password=[REDACTED]"),
+        ("密\u200b码\u200b：hunter2", "密码=[REDACTED]"),
+        ("password -> hunter2", "password -> [REDACTED]"),
+        ("password → swordfish.", "password → [REDACTED]."),
+        ("password => hunter2", "password=[REDACTED]"),
+        ("| wifi password | hunter2 |", "| wifi password | [REDACTED] |"),
+        ("| **password** | `swordfish` |", "| **password** | [REDACTED] |"),
         (
             'args {\\"secret\\":\\"a b\\",\\"n\\":1}',
             'args {\\"secret\\":\\"[REDACTED]\\",\\"n\\":1}',
@@ -288,6 +320,20 @@ def test_a_json_value_is_redacted_through_and_through() -> None:
         "[REDACTED_TOKEN]": 1,
         "enabled_secret": True,
     }
+
+
+@given(PASSWORD, AFTER)
+def test_a_secret_under_a_disguised_name_goes(secret: str, tail: str) -> None:
+    assert_gone(secret, f"ｐａｓｓｗｏｒｄ：{secret} {tail}")
+    assert_gone(secret, f"the pass\u200bword is {secret}{tail}")
+    assert_gone(secret, f"my pass word is {secret}{tail}")
+    assert_gone(secret, f"password -> {secret}{tail}")
+    assert_gone(secret, f"pin code: {secret}{tail}")
+    assert_gone(secret, f"| password | {secret} |{tail}")
+    assert_gone(secret, f"mysql -u ann -p{secret} shop{tail}")
+    pairs = {"note": f"run mysql -p{secret}", "pass\u200bword": secret}
+    assert_gone(secret, json.dumps(pairs, ensure_ascii=False))
+    assert redact_value({"ｐａｓｓｗｏｒｄ": secret}) == {"ｐａｓｓｗｏｒｄ": "[REDACTED]"}
 
 
 def test_keys_that_only_a_secret_told_apart_stay_apart() -> None:
