@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -104,12 +105,17 @@ def begin_run() -> str:
 
     The name is put into the environment, where the run's worker processes find it.
     """
-    name = os.environ.get(RUN_VARIABLE) or f"run-{os.getpid()}"
+    name = os.environ.get(RUN_VARIABLE) or _new_name()
     _ROOT.mkdir(mode=0o711, exist_ok=True)
     os.environ[RUN_VARIABLE] = name
     _clear_abandoned()
     _lock(name).try_acquire()
     return name
+
+
+def _new_name() -> str:
+    """Return a name that no run had before: process ids are used again, and folders may stay."""
+    return f"run-{os.getpid()}-{secrets.token_hex(3)}"
 
 
 def end_run() -> None:

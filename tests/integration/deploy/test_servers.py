@@ -75,3 +75,10 @@ def test_a_run_that_was_cut_while_clearing_is_cleared_by_the_next_run(environmen
     after = run("from tests.support import servers as s; s.begin_run(); s.end_run()", environment)
     assert after.returncode == 0, after.stderr
     assert not left.exists()
+
+
+def test_a_run_never_takes_the_name_of_an_earlier_one_of_its_process_id(environment):
+    name = "n = s.begin_run(); os.environ.pop(s.RUN_VARIABLE); print(n); "
+    done = run(f"import os; from tests.support import servers as s; {name * 2}", environment)
+    first, second = done.stdout.split()
+    assert first != second
