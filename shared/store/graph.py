@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -188,7 +188,17 @@ def _open_conflicts(
 ) -> dict[str, set[str]]:
     if not event_ids:
         return {}
-    statement = (
+    values = {"tenant_id": tx.tenant_id, "ids": list(event_ids)}
+    conflicts: dict[str, set[str]] = {}
+    for event_id, other in tx.connection.execute(_conflicts_in(version), values):
+        conflicts.setdefault(event_id, set()).add(other)
+    return conflicts
+
+
+@lru_cache(maxsize=64)
+def _conflicts_in(version: int | None) -> Select[Any]:
+    """Return the statement for open conflicts of events, in a version or in the live one."""
+    return (
         select(event_links.c.event_id, event_links.c.other_event_id)
         .join(
             events,
@@ -196,17 +206,13 @@ def _open_conflicts(
             & (events.c.event_id == event_links.c.other_event_id),
         )
         .where(
-            event_links.c.tenant_id == tx.tenant_id,
-            event_links.c.event_id.in_(event_ids),
+            event_links.c.tenant_id == bindparam("tenant_id"),
+            event_links.c.event_id == any_(bindparam("ids", type_=ARRAY(Text))),
             event_links.c.kind == "conflicts_with",
             events.c.status == "active",
             in_version(live_derivation() if version is None else version),
         )
     )
-    conflicts: dict[str, set[str]] = {}
-    for event_id, other in tx.connection.execute(statement):
-        conflicts.setdefault(event_id, set()).add(other)
-    return conflicts
 
 
 def events_behind(state: GraphState) -> set[str]:

@@ -102,7 +102,8 @@ def measure(system: BenchSystem, load: Load) -> dict[str, Any]:
     say(system, tenant_id, "warm", blocks=4, turns=load.turns)
     wait_until(lambda: live(system) == 0 and done(system) == 4 * JOBS_A_BLOCK, "warm", within_s=60)
     _tell("warm; baseline")
-    before = noop_rate(system, load.noops)
+    with _cpu_times(system) as idle:
+        before = noop_rate(system, load.noops)
     _tell(f"{before:.0f} no-ops a second; pipeline")
     pipeline = pipeline_rate(system, tenant_id, load)
     _tell(f"{pipeline}; baseline again")
@@ -120,6 +121,8 @@ def measure(system: BenchSystem, load: Load) -> dict[str, Any]:
         "jobs_per_s": round(pipeline["jobs_per_s"], 1),
         "ratio": round(pipeline["jobs_per_s"] / noops, 3),
         "cpu_ms_per_job": pipeline["cpu_ms_per_job"],
+        "cpu_ms_per_noop": (cpu_noop := _per_unit(idle, load.noops)),
+        "cpu_ratio": round(_whole(cpu_noop) / _whole(pipeline["cpu_ms_per_job"]), 3),
         "noop_round_trip_ms": round(trip, 2),
         "sealed_to_ready_p50_ms": round(statistics.median(latencies["whole_ms"]), 1),
         "poll_p50_ms": round(statistics.median(latencies["poll_ms"]), 1),
@@ -220,7 +223,7 @@ def pipeline_rate(system: BenchSystem, tenant_id: str, load: Load) -> dict[str, 
     )
     return {
         "jobs_per_s": jobs / row["s"],
-        "cpu_ms_per_job": {name: round(1_000 * s / jobs, 2) for name, s in spent.items()},
+        "cpu_ms_per_job": _per_unit(spent, jobs),
     }
 
 
@@ -241,6 +244,14 @@ def sealed_to_ready(system: BenchSystem, tenant_id: str, load: Load) -> dict[str
         "poll_ms": [1_000 * row["poll"] for row in rows],
         "from_ring_ms": [1_000 * (row["whole"] - row["poll"]) for row in rows],
     }
+
+
+def _per_unit(spent: dict[str, float], units: int) -> dict[str, float]:
+    return {name: round(1_000 * seconds / units, 2) for name, seconds in spent.items()}
+
+
+def _whole(cpu_ms: dict[str, float]) -> float:
+    return sum(cpu_ms.values())
 
 
 def live(system: RunningSystem) -> int:
@@ -306,7 +317,10 @@ def _send(app: Any, name: str, job_id: str, producer: Any) -> None:
 
 def report(result: dict[str, Any]) -> str:
     """Return the figures as lines."""
-    cpu = ", ".join(f"{name} {ms:g} ms" for name, ms in result["cpu_ms_per_job"].items())
+    cpu, idle = (
+        ", ".join(f"{name} {ms:g} ms" for name, ms in result[of].items())
+        for of in ("cpu_ms_per_job", "cpu_ms_per_noop")
+    )
     verdict = "reaches" if result["ratio"] >= ENOUGH else "misses"
     ready = "within" if result["ready_ratio"] <= QUICK_ENOUGH else "beyond"
     return (
@@ -314,6 +328,8 @@ def report(result: dict[str, Any]) -> str:
         f"pipeline jobs         {result['jobs_per_s']:g} /s\n"
         f"ratio                 {result['ratio']:g} ({verdict} {ENOUGH:g}; the goal is {GOAL:g})\n"
         f"CPU time a job        {cpu}\n"
+        f"CPU time a no-op      {idle}\n"
+        f"ratio of CPU times    {result['cpu_ratio']:g}\n"
         f"no-op round trip      {result['noop_round_trip_ms']:g} ms (median)\n"
         f"sealed to ready p50   {result['sealed_to_ready_p50_ms']:g} ms, of it waiting for the "
         f"relay's poll {result['poll_p50_ms']:g} ms\n"
