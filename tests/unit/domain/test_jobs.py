@@ -121,7 +121,7 @@ def test_a_state_is_live_or_final_and_never_both() -> None:
 
 
 def test_what_ended_badly_or_was_skipped_is_started_again_by_hand_and_nothing_else() -> None:
-    assert RETRYABLE_BY_HAND == FINAL_STATES - {JobState.SUCCEEDED, JobState.SUCCEEDED_EMPTY}
+    assert FINAL_STATES - {JobState.SUCCEEDED, JobState.SUCCEEDED_EMPTY} == RETRYABLE_BY_HAND
 
 
 @pytest.mark.parametrize("kind", JobKind)
