@@ -75,7 +75,9 @@ _ALLERGY = re.compile(
 )
 _NO_ALLERGY = re.compile(
     r"\b(?:not|no longer|never|isn't|aren't)\s+(?:\w+\s+){0,2}allergic"
-    r"|\bno\s+(?:[\w-]+\s+){0,3}allerg|(?:不|没有?|并不)(?:会|再)?[^。，]{0,8}过敏",
+    r"|\bno\s+(?:[\w-]+\s+){0,3}allerg"
+    r"|(?:n't|\bnot|\bnever)\s+(?:have|had|got)\s+(?:[\w-]+\s+){0,4}allerg(?:y|ies)"
+    r"|(?:不|没有?|并不)(?:会|再)?(?:对[^。，！？,.!?对因]{1,12}|[^。，对因吃喝碰用能]{0,8})过敏",
     re.IGNORECASE,
 )
 
@@ -101,9 +103,12 @@ def higher(one: Criticality, other: Criticality) -> Criticality:
 
 
 def states_allergy(text: str) -> bool:
-    """Tell whether a text says in so many words that somebody has an allergy."""
+    """Tell whether a text says in so many words that somebody has an allergy.
+
+    One that is denied beside one that is stated takes nothing away from that.
+    """
     folded = unicodedata.normalize("NFKC", text).replace("’", "'")
-    return bool(_ALLERGY.search(folded)) and not _NO_ALLERGY.search(folded)
+    return _ALLERGY.search(_NO_ALLERGY.sub(" ", folded)) is not None
 
 
 def temporal_shape(value: object) -> dict[str, object]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from shared.domain.temporal.cancelling import says_cancelled
+from shared.domain.temporal.doubting import is_doubted
 from shared.domain.temporal.reading import expressions_in
 from shared.domain.temporal.selection import as_date
 from shared.domain.temporal.values import Basis, Precision, TemporalStatus, TimeExpression
@@ -84,7 +85,8 @@ def check_claim(claim: TemporalClaim, cited: Sequence[CitedText]) -> CheckedTime
     one, or when no message has it, the expression that equals or else overlaps the claimed
     dates. What is not derivable becomes `unknown` with the original words kept. A range
     said or claimed backwards loses its end. Plans stay plans, what began and lasts is
-    ongoing, and `cancelled` stands when the event's type or a cited message says so.
+    ongoing, what is denied or doubted has not occurred, and `cancelled` stands when the
+    event's type or a cited message says so.
     """
     notes: list[str] = []
     status = _claimed_status(claim, cited, notes)
@@ -226,7 +228,7 @@ def _checked(
         end=expression.end,
         precision=expression.precision,
         basis=expression.basis,
-        status=_status(status, expression.status, ended=_has_ended(found)),
+        status=_unless_doubted(_status(status, expression.status, ended=_has_ended(found)), found),
         original_text=claim.original_text if keep else expression.original_text,
         notes=tuple(dict.fromkeys(notes)),
         zone=found.source.zone,
@@ -248,6 +250,14 @@ def _claimed_status(
         return status
     notes.append(NOT_CANCELLED)
     return TemporalStatus.UNKNOWN
+
+
+def _unless_doubted(status: TemporalStatus, found: _Found) -> TemporalStatus:
+    """What a speaker denies or only supposes is not known to have occurred."""
+    if status is not TemporalStatus.OCCURRED:
+        return status
+    is_open = is_doubted(found.source.text, found.expression.span)
+    return TemporalStatus.UNKNOWN if is_open else status
 
 
 def _has_ended(found: _Found) -> bool:

@@ -60,6 +60,9 @@ def test_a_category_only_ever_raises(proposed: Criticality, category: str | None
     [
         "The user is allergic to peanuts.",
         "Mia has a severe peanut allergy.",
+        "不吃花生因为对花生过敏。",
+        "我对花生过敏，不对牛奶过敏。",
+        "I'm allergic to nuts but not allergic to milk.",
         "I'm severely allergic to bee stings",
         "用户对花生过敏。",
     ],
@@ -73,6 +76,10 @@ def test_an_allergy_said_in_so_many_words_is_recognised(text: str) -> None:
     [
         "The user is not allergic to peanuts.",
         "Mia has no known food allergies.",
+        "I don't have a nut allergy.",
+        "He doesn’t have any food allergies.",
+        "我不对花生过敏。",
+        "我没有食物过敏。",
         "The user read an article on allergies.",
         "用户对花生不过敏。",
         "用户没有对花生过敏。",

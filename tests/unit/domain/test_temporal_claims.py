@@ -249,3 +249,24 @@ def test_what_stands_about_a_place_is_read_as_in_the_whole_text() -> None:
     found = reading.expressions_in(text, PARIS, "UTC", places=[(begin, begin + 5)])
     whole = [one for one in resolve(text, PARIS, "UTC") if one.start is not None]
     assert found == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("I bought a house in May 2020.", TemporalStatus.OCCURRED),
+        ("I never bought a house in May 2020.", TemporalStatus.UNKNOWN),
+        ("I never drove until May 2020.", TemporalStatus.OCCURRED),
+        ("It never rained. I moved in May 2020.", TemporalStatus.OCCURRED),
+        ("Maybe I moved in May 2020.", TemporalStatus.UNKNOWN),
+        ("I moved in May 2020, but I'm not sure.", TemporalStatus.UNKNOWN),
+        ("我可能在2020年5月搬了家。", TemporalStatus.UNKNOWN),
+        ("我在2020年5月搬了家。", TemporalStatus.OCCURRED),
+    ],
+)
+def test_what_is_denied_or_doubted_is_not_said_to_have_occurred(
+    text: str, status: TemporalStatus
+) -> None:
+    claim = TemporalClaim("2020-05-01", precision="month", status="occurred")
+    checked = check_claim(claim, [CitedText(text, PARIS, "Europe/Paris")])
+    assert (checked.start, checked.status) == (date(2020, 5, 1), status)

@@ -56,6 +56,7 @@ REPLACEMENT: Final = _p(
 ENDING: Final = _p(r"\b(?:no longer|not any ?more|any ?more|quit|gave up|retired from)\b")
 _NEGATED: Final = _p(
     r"\b(?:not|never|isn't|aren't|no)\b(?:\s+\w+){0,2}\s+allerg|\bno\b.{0,20}allerg"
+    r"|(?:n['’]t|\bnot|\bnever)\s+(?:have|had|got)\s+(?:[\w-]+\s+){0,4}allerg"
 )
 
 RULES: Final = (

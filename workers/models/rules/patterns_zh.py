@@ -21,7 +21,10 @@ RULES: Final = (
         status="ongoing",
         category="过敏",
         criticality=Criticality.SAFETY,
-        unless=re.compile(r"(?:不|没有?|并不)(?:会|再)?[^。，]{0,8}过敏"),
+        unless=re.compile(
+            r"(?:不|没有?|并不)(?:会|再)?(?:对[^。，！？,.!?对因]{1,12}"
+            r"|[^。，对因吃喝碰用能]{0,8})过敏"
+        ),
     ),
     Rule("correction", _CORRECTION, EventType.CHANGE, strength=4, turn=Turn.CORRECTS),
     Rule(

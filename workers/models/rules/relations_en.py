@@ -113,7 +113,7 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "allergy",
         re.compile(
-            rf"{_S}{_GAP}\ballergic\sto\s(?P<v>[\w\s,-]{{2,60}}?)(?=,\s(?:so|but|and)"
+            rf"{_S}{_GAP}\ballergic\sto\s(?P<v>[\w\s,-]{{2,60}}?)(?=,?\snot\s|,\s(?:so|but|and)"
             rf"|[.;!]|$|\sso\b)"
         ),
     ),

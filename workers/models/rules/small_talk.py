@@ -70,6 +70,8 @@ _ASKING: Final = re.compile(
 _HYPOTHETICAL: Final = re.compile(
     r"^(?:if|imagine|suppose|what if|in case|were i|had i)\b|\b"
     r"(?:hypothetically|for example|e\.g\.|say,)|\bif i were\b"
+    r"|^(?:maybe|perhaps|possibly),?\s+(?:i|we|he|she|they)\s+"
+    r"(?!should|could|can|will|would|need|want)"
     r"|^(?:如果|假如|假设|要是|万一|比如)",
     re.IGNORECASE,
 )
