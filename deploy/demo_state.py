@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _DAY = slice(10)
+_DONE = "done"
 
 
 def state_lines(beliefs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
     """Return the lines of what holds now and of what held before, from a node's history.
 
     Values of one key that stand equally are one line. A plan holds as a plan only, and says so;
-    all else that holds says since which day (UTC), as it may have happened long ago.
+    all else says since which day (UTC) it holds, and what is done, on which day it was.
     """
     now: dict[tuple[str, str], list[str]] = {}
     before: dict[tuple[str, str], list[str]] = {}
@@ -30,7 +31,8 @@ def _standing(fact: Mapping[str, Any]) -> str:
         return " [disputed]"
     if fact["is_planned"]:
         return " [planned]"
-    return f" (since {fact['valid_from'][_DAY]})" if fact["valid_from"] else ""
+    word = "on" if fact["key"] == _DONE else "since"
+    return f" ({word} {fact['valid_from'][_DAY]})" if fact["valid_from"] else ""
 
 
 def _values(value: str | list[str]) -> list[str]:

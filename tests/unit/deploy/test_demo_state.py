@@ -28,9 +28,12 @@ def test_a_plan_is_marked_and_never_joined_with_what_is_so() -> None:
     assert now == ["city: Porto (since 2026-03-02)", "city: Lisbon [planned]"]
 
 
-def test_what_happened_long_ago_says_since_when() -> None:
-    now, _ = state_lines([belief("launched", "beta", valid_from="2024-01-05T00:00:00+00:00")])
-    assert now == ["launched: beta (since 2024-01-05)"]
+def test_what_holds_long_since_says_since_when_and_what_is_done_says_when_it_was() -> None:
+    long_ago = "2024-01-05T00:00:00+00:00"
+    now, _ = state_lines(
+        [belief("role", "lead", valid_from=long_ago), belief("done", "beta", valid_from=long_ago)]
+    )
+    assert now == ["role: lead (since 2024-01-05)", "done: beta (on 2024-01-05)"]
 
 
 def test_what_is_over_stands_apart_and_what_is_disputed_says_so() -> None:
