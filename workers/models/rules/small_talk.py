@@ -72,6 +72,7 @@ _HYPOTHETICAL: Final = re.compile(
     r"(?:hypothetically|for example|e\.g\.|say,)|\bif i were\b"
     r"|^(?:maybe|perhaps|possibly),?\s+(?:i|we|he|she|they)\s+"
     r"(?!should|could|can|will|would|need|want)"
+    r"|^(?:i|we|he|she|they)\s+(?:might|may)\s+have\s+\w"
     r"|^(?:如果|假如|假设|要是|万一|比如)",
     re.IGNORECASE,
 )

@@ -83,3 +83,13 @@ def test_what_is_denied_or_only_supposed_has_not_occurred(said: str) -> None:
 def test_what_is_said_for_sure_beside_a_doubt_has_occurred() -> None:
     (event,) = Memory().tell("I never liked boats, but I bought one in 2019.")
     assert event.time.status == "occurred"
+
+
+@pytest.mark.parametrize(
+    "said", ["I might have visited Rome in 2015.", "Perhaps I moved to Lyon in 2019."]
+)
+def test_what_is_only_supposed_gives_the_graph_nothing(said: str) -> None:
+    memory = Memory()
+    memory.tell(said)
+    assert memory.edges() == set()
+    assert memory.state.facts == ()
