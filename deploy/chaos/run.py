@@ -17,10 +17,10 @@ import psycopg
 from deploy.chaos.breakage import SKEWED, Breakage, Missed
 from deploy.chaos.ground import Ground
 from deploy.chaos.invariants import AFTER_FAULTS, AFTER_RETRY, Invariant, World, retry_failed
+from deploy.chaos.jumping_clock import CLOCK_VARIABLE
 from deploy.chaos.model_script import ModelScript
 from deploy.chaos.plan import Boundary, Fault
 from deploy.chaos.report import Injected, Report, Verdict
-from deploy.chaos.skewed_worker import CLOCK_VARIABLE
 from deploy.chaos.traffic import Traffic
 from deploy.local.faults import ServerFailed
 from deploy.local.processes import Child
