@@ -20,6 +20,6 @@ def jump_clocks() -> None:
     SystemClock.now = _jumping_now  # type: ignore[method-assign] # the one seam that all share
 
 
-def _jumping_now(_clock: SystemClock) -> datetime:
+def _jumping_now(self: SystemClock) -> datetime:
     jump_s = float(Path(os.environ[CLOCK_VARIABLE]).read_text(encoding="ascii"))
     return datetime.now(UTC) + timedelta(seconds=jump_s)
