@@ -6,7 +6,7 @@ cannot be accepted without its job, nor a job exist without its work.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import (
@@ -39,6 +39,7 @@ from shared.ids import Prefix, new_id
 from shared.store.database import ReadTx, WriteTx
 from shared.store.job_calls import CALLS_BEFORE, answered_calls
 from shared.store.tables import jobs
+from shared.tracing import current_traceparent
 
 # Built once: building a statement costs more than running it. The states are literals, as a
 # prepared statement could not infer the partial index from parameters.
@@ -104,7 +105,7 @@ def add_job(
             "queue": work.queue or QUEUE_OF[work.kind],
             "priority": work.priority,
             "max_attempts": max_attempts,
-            "payload": dict(work.payload),
+            "payload": _traced(work.payload),
             "state": state.value,
             "reason": reason,
             "is_final": state in FINAL_STATES,
@@ -123,6 +124,12 @@ def _live_job(tx: ReadTx, kind: JobKind, subject: str) -> str:
     )
     job_id: str = tx.connection.execute(statement).scalar_one()
     return job_id
+
+
+def _traced(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep the trace that causes a job with it, so that its spans and log lines join that."""
+    traceparent = current_traceparent()
+    return dict(payload) if traceparent is None else {"traceparent": traceparent, **payload}
 
 
 def get_job(tx: ReadTx, job_id: str) -> RowMapping:
