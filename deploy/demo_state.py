@@ -13,7 +13,7 @@ def state_lines(beliefs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[s
     """Return the lines of what holds now and of what held before, from a node's history.
 
     Values of one key that stand equally are one line. A plan holds as a plan only, and says so;
-    all else says since which day (UTC) it holds, and what is done, on which day it was.
+    all else says since which day it holds, and what is done, on which day it was.
     """
     now: dict[tuple[str, str], list[str]] = {}
     before: dict[tuple[str, str], list[str]] = {}

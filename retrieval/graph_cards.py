@@ -137,8 +137,8 @@ def node_card(
         matched_fields=list(match.fields),
         match_type=match.match_type,
         match_reason=match.reason,
-        matched_facts=[fact_card(fact, view) for fact in match.facts],
-        matched_edges=[edge_card(edge, view, names) for edge in match.edges],
+        matched_facts=[fact_card(fact, view, events) for fact in match.facts],
+        matched_edges=[edge_card(edge, view, names, events) for edge in match.edges],
         timeline=timeline(match.event_ids, events),
     )
 
@@ -157,16 +157,17 @@ def node_detail(
         status=view.status.value,
         confidence=view.confidence,
         current_state=shown_text(view.state_text),
-        current_facts=[fact_card(fact, view) for fact in view.current_facts],
-        historical_facts=[fact_card(fact, view) for fact in view.historical_facts],
-        current_edges=[edge_card(edge, view, names) for edge in view.current_edges],
-        historical_edges=[edge_card(edge, view, names) for edge in view.historical_edges],
+        current_facts=[fact_card(fact, view, events) for fact in view.current_facts],
+        historical_facts=[fact_card(fact, view, events) for fact in view.historical_facts],
+        current_edges=[edge_card(edge, view, names, events) for edge in view.current_edges],
+        historical_edges=[edge_card(edge, view, names, events) for edge in view.historical_edges],
         timeline=timeline(view.source_event_ids, events),
     )
 
 
-def fact_card(fact: FactView, view: NodeView) -> FactCard:
-    """Return one fact of a node's view."""
+def fact_card(fact: FactView, view: NodeView, events: Mapping[str, StoredEvent]) -> FactCard:
+    """Return one fact of a node's view, its times in the zone of the event that says it (D3)."""
+    zone = _zone_of(fact, events)
     return FactCard(
         fact_id=fact.id,
         key=fact.key,
@@ -175,8 +176,8 @@ def fact_card(fact: FactView, view: NodeView) -> FactCard:
         status=fact.status.value,
         is_current=fact in view.current_facts,
         is_planned=fact.is_planned,
-        valid_from=_shown(fact.valid_from),
-        valid_until=_shown(fact.valid_until),
+        valid_from=_shown(fact.valid_from, zone),
+        valid_until=_shown(fact.valid_until, zone),
         recorded_at=shown_in_zone(fact.recorded_at, "UTC"),
         confidence=fact.confidence,
         source_event_ids=list(fact.source_event_ids),
@@ -190,8 +191,11 @@ def shown_value(fact: FactView) -> str | list[str]:
     return [_beside_key(fact.key, item) for item in fact.value]
 
 
-def edge_card(edge: EdgeView, view: NodeView, names: Mapping[str, str]) -> EdgeCard:
-    """Return one edge of a node's view."""
+def edge_card(
+    edge: EdgeView, view: NodeView, names: Mapping[str, str], events: Mapping[str, StoredEvent]
+) -> EdgeCard:
+    """Return one edge of a node's view, its times in the zone of the event that says it (D3)."""
+    zone = _zone_of(edge, events)
     return EdgeCard(
         edge_id=edge.id,
         from_node_id=edge.from_node_id,
@@ -202,8 +206,8 @@ def edge_card(edge: EdgeView, view: NodeView, names: Mapping[str, str]) -> EdgeC
         status=edge.status.value,
         is_current=edge in view.current_edges,
         is_planned=edge.is_planned,
-        valid_from=_shown(edge.valid_from),
-        valid_until=_shown(edge.valid_until),
+        valid_from=_shown(edge.valid_from, zone),
+        valid_until=_shown(edge.valid_until, zone),
         recorded_at=shown_in_zone(edge.recorded_at, "UTC"),
         confidence=edge.confidence,
         source_event_ids=list(edge.source_event_ids),
@@ -232,5 +236,10 @@ def _beside_key(key: str, value: str) -> str:
     return shown.removeprefix(lead) if shown.startswith(lead) else shown
 
 
-def _shown(instant: datetime | None) -> str | None:
-    return None if instant is None else shown_in_zone(instant, "UTC")
+def _zone_of(record: FactView | EdgeView, events: Mapping[str, StoredEvent]) -> str:
+    """Return the zone of the first event a record rests on; its validity comes from there."""
+    return next((events[name].zone for name in record.source_event_ids if name in events), "UTC")
+
+
+def _shown(instant: datetime | None, zone: str) -> str | None:
+    return None if instant is None else shown_in_zone(instant, zone)

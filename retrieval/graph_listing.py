@@ -11,6 +11,7 @@ from retrieval.outgoing import shown_text
 from retrieval.reader import Reader
 from shared.domain.graph_view import NodeView
 from shared.store.database import ReadTx
+from shared.store.events import events_by_id
 from shared.store.graph_reads import count_nodes, page_of_nodes
 
 
@@ -59,7 +60,7 @@ def draw_graph(
     loaded = load_views(tx, page, at=at)
     return DrawnGraph(
         nodes=[_drawn(view) for view in sorted(loaded.asked, key=lambda v: v.id, reverse=True)],
-        edges=_edges(loaded),
+        edges=_edges(tx, loaded),
         at=shown_at,
         graph_version_id=version,
         node_count=count_nodes(tx, version),
@@ -67,15 +68,18 @@ def draw_graph(
     )
 
 
-def _edges(loaded: LoadedViews) -> list[EdgeCard]:
+def _edges(tx: ReadTx, loaded: LoadedViews) -> list[EdgeCard]:
     """Return each edge once, though both its ends may be on the page."""
     names = loaded.names
-    found = {
-        edge.id: edge_card(edge, view, names)
+    shown = {
+        edge.id: (edge, view)
         for view in loaded.asked
         for edge in (*view.current_edges, *view.historical_edges)
     }
-    return list(found.values())
+    events = events_by_id(
+        tx, {name for edge, _ in shown.values() for name in edge.source_event_ids}
+    )
+    return [edge_card(edge, view, names, events) for edge, view in shown.values()]
 
 
 def _drawn(view: NodeView) -> DrawnNode:

@@ -109,7 +109,11 @@ def found_nodes(
 
 
 def _cards(tx: ReadTx, loaded: LoadedViews, shown: list[FoundNode]) -> list[NodeCard]:
-    events = events_by_id(tx, {name for one in shown for name in one.match.event_ids})
+    behind = {name for one in shown for name in one.match.event_ids}
+    for one in shown:
+        behind |= {name for fact in one.match.facts for name in fact.source_event_ids}
+        behind |= {name for edge in one.match.edges for name in edge.source_event_ids}
+    events = events_by_id(tx, behind)
     names = loaded.names
     return [
         node_card(one.view, one.match, score=one.score, names=names, events=events) for one in shown

@@ -79,8 +79,8 @@ def _belief(
     names: Mapping[str, str],
     events: Mapping[str, StoredEvent],
 ) -> Belief:
-    fact = fact_card(record, view) if isinstance(record, FactView) else None
-    edge = edge_card(record, view, names) if isinstance(record, EdgeView) else None
+    fact = fact_card(record, view, events) if isinstance(record, FactView) else None
+    edge = edge_card(record, view, names, events) if isinstance(record, EdgeView) else None
     told = fact or edge
     if told is None:
         raise TypeError("a belief is a fact or an edge")
