@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import hypothesis
 import pytest
 
 from shared.clock import FixedClock
@@ -18,6 +20,11 @@ from tests.support.databases import (
     new_tenant,
     settings_for,
 )
+
+# Where a run decides whether a change lands, generated examples are the same every time.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    hypothesis.settings.load_profile("repeatable")
 
 
 def _is_controller(config: pytest.Config) -> bool:

@@ -15,10 +15,11 @@ from shared.domain.provenance import is_evidence
 from shared.domain.turns import Message, Origin, Role, is_human
 from workers.models.rules.voice_en import Persons
 
+# Names of machines and of roles: neither is a person who tells of itself.
 _MACHINE: Final = re.compile(
     r"\b(?:ai|bot|chatbot|assistant|gpt\S*|chatgpt|claude|gemini|copilot"
-    r"|llama|qwen|deepseek|mistral|agent|system|model)\b"
-    r"|助手|机器人|智能",
+    r"|llama|qwen|deepseek|mistral|agent|system|model|user|human|tool)\b"
+    r"|助手|机器人|智能|用户",
     re.IGNORECASE,
 )
 

@@ -107,7 +107,8 @@ def test_two_people_who_talk_are_both_believed_about_themselves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "origin"), [("Helper Bot", None), ("Quill", Origin.MODEL), (None, None)]
+    ("name", "origin"),
+    [("Helper Bot", None), ("user", None), ("用户", None), ("Quill", Origin.MODEL), (None, None)],
 )
 def test_an_assistant_is_not_believed_about_itself(name: str | None, origin: Origin | None) -> None:
     user = Message("m1", Role.USER, "I keep bees.", AT, "UTC", name="Ann")
