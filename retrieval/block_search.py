@@ -18,8 +18,8 @@ from retrieval.block_views import (
 )
 from retrieval.message_cards import excerpt, message_ref
 from retrieval.message_reasons import match_reason
-from retrieval.progress import Pending, empty_reason, next_step, pending
-from retrieval.raw_ranking import Ranking, ranked_messages
+from retrieval.progress import Pending, next_step, pending
+from retrieval.raw_ranking import Ranking, ranked_messages, why_no_message
 from retrieval.reader import Reader
 from retrieval.schemas import BlockSearch
 from shared.domain.decay import age_in_blocks
@@ -87,15 +87,7 @@ def search_blocks(tx: WriteTx, reader: Reader, asked: BlockSearch) -> BlockSearc
     ranking = ranked_messages(tx, reader, asked.query, threads=threads)
     items = _hits(tx, reader, asked, ranking)
     waiting = pending(tx, reader)
-    reason = empty_reason(
-        reader,
-        Pending(0, None),
-        is_empty=not items,
-        is_filtered=not items
-        and threads is not None
-        and bool(ranked_messages(tx, reader, asked.query).ranked),
-        has_any=False,
-    )
+    reason = why_no_message(tx, reader, asked.query, threads=threads, is_empty=not items)
     batch_id = new_batch_id()
     record_batch(
         tx,

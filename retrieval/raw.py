@@ -12,8 +12,8 @@ from itertools import pairwise
 from retrieval.batches import new_batch_id, record_batch
 from retrieval.message_cards import MessageCard, excerpt, message_card, message_ref
 from retrieval.message_reasons import match_reason, signal_shares
-from retrieval.progress import Pending, empty_reason, next_step, pending
-from retrieval.raw_ranking import Ranking, ranked_messages, thread_of
+from retrieval.progress import Pending, next_step, pending
+from retrieval.raw_ranking import Ranking, ranked_messages, thread_of, why_no_message
 from retrieval.reader import Reader
 from retrieval.schemas import RawSearch
 from shared.domain.ranking.messages import Ranked
@@ -78,16 +78,7 @@ def search_raw(tx: WriteTx, reader: Reader, asked: RawSearch) -> RawReply:
     ranking = ranked_messages(tx, reader, asked.query, threads=threads)
     items = _hits(tx, reader, asked.query, ranking, limit=asked.limit)
     waiting = pending(tx, reader)
-    # Messages are searchable at once, so nothing of them is ever still to be processed.
-    reason = empty_reason(
-        reader,
-        Pending(0, None),
-        is_empty=not items,
-        is_filtered=not items
-        and threads is not None
-        and bool(ranked_messages(tx, reader, asked.query).ranked),
-        has_any=False,
-    )
+    reason = why_no_message(tx, reader, asked.query, threads=threads, is_empty=not items)
     batch_id = new_batch_id()
     record_batch(
         tx,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from retrieval.progress import Pending, empty_reason
 from retrieval.reader import Reader
 from shared.domain.event_filters import EventFilter
 from shared.domain.ranking.messages import Ranked, rank_messages
@@ -66,6 +67,21 @@ def ranked_messages(
         stats=collection_statistics(tx, reader.name, kind, terms=asked.terms),
     )
     return Ranking(asked, tuple(ranked), stored)
+
+
+def why_no_message(
+    tx: ReadTx, reader: Reader, query: str, *, threads: Sequence[str] | None, is_empty: bool
+) -> str | None:
+    """Return why a search over messages found nothing, None when it found something.
+
+    Messages are searchable at once, so nothing of them is ever still to be processed.
+    """
+    is_filtered = (
+        is_empty and threads is not None and bool(ranked_messages(tx, reader, query).ranked)
+    )
+    return empty_reason(
+        reader, Pending(0, None), is_empty=is_empty, is_filtered=is_filtered, has_any=False
+    )
 
 
 def thread_of(stored: StoredMessage) -> str:

@@ -38,7 +38,6 @@ from shared.domain.graph import (
     SourceEvent,
     Stance,
 )
-from shared.errors import NotFound
 from shared.ids import Prefix, new_id
 from shared.store.database import ReadTx, WriteTx
 from shared.store.derivations import successors_in
@@ -143,18 +142,6 @@ def load_state(tx: ReadTx, node_ids: Collection[str]) -> GraphState:
         facts=_records(tx, fact_rows, fact_sources, "fact_id", _fact),
         edges=_records(tx, own_edges, edge_sources, "edge_id", _edge),
     )
-
-
-def namespace_of_node(tx: ReadTx, node_id: str) -> str:
-    """Return the namespace a node belongs to; NotFound when this tenant has none of that id."""
-    namespace: str | None = tx.connection.execute(
-        select(nodes.c.namespace).where(
-            nodes.c.tenant_id == tx.tenant_id, nodes.c.node_id == node_id
-        )
-    ).scalar()
-    if namespace is None:
-        raise NotFound("no such node")
-    return namespace
 
 
 def source_events(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, func, insert, select
+from sqlalchemy import Row, Select, insert, select
 
 from shared.domain.turns import UNTHREADED, Message, Origin, Role
 from shared.errors import NotFound
@@ -135,22 +135,6 @@ def get_turn(tx: ReadTx, namespace: str, turn_id: str) -> Row[Any]:
     if row is None:
         raise NotFound("no such turn")
     return row
-
-
-def open_tail_size(tx: ReadTx, namespace: str, thread_id: str, *, sealed_turn_count: int) -> int:
-    """Return how many messages stand in the thread's open tail."""
-    statement = (
-        select(func.count())
-        .select_from(messages)
-        .where(
-            messages.c.tenant_id == tx.tenant_id,
-            messages.c.namespace == namespace,
-            messages.c.thread_id == thread_id,
-            messages.c.turn_sequence > sealed_turn_count,
-        )
-    )
-    size: int = tx.connection.execute(statement).scalar_one()
-    return size
 
 
 def _thread_messages(tx: ReadTx, namespace: str, thread_id: str) -> Select[Any]:
