@@ -175,6 +175,12 @@ def unavailable_when_away() -> Iterator[None]:
 
 
 def _is_outage(error: OperationalError | InterfaceError) -> bool:
-    """Tell a lost or refused connection from a statement that failed on a healthy one."""
+    """Tell what passes by itself from a statement that failed on a healthy connection.
+
+    A lost or refused connection (08, 53, 57), and a transaction that Postgres rolled back to
+    end a deadlock (40): the same request goes through when it is sent again.
+    """
     state = getattr(error.orig, "sqlstate", None)
-    return bool(error.connection_invalidated) or state is None or state[:2] in {"08", "57", "53"}
+    return (
+        bool(error.connection_invalidated) or state is None or state[:2] in {"08", "40", "53", "57"}
+    )
