@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,6 +62,10 @@ def post_turns(
     return report
 
 
+_MORE_TRIES = 2
+_PAUSE_S = 1.0
+
+
 def call(
     client: httpx.Client, path: str, body: Any, *, idempotency_key: str | None = None
 ) -> dict[str, Any]:
@@ -70,9 +75,17 @@ def call(
 
 
 def answer_of(client: httpx.Client, send: Callable[[], httpx.Response]) -> dict[str, Any]:
-    """Send one request and return its JSON; raises Refused or Unavailable."""
+    """Send one request and return its JSON; raises Refused or Unavailable.
+
+    A 503 stored nothing and passes by itself, so it is sent again twice, a second apart.
+    """
     try:
         response = send()
+        for _ in range(_MORE_TRIES):
+            if response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                break
+            time.sleep(_PAUSE_S)
+            response = send()
     except httpx.TransportError as error:
         raise Unavailable(
             f"the API at {client.base_url} cannot be reached: is the stack up?"
