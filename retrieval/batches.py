@@ -10,9 +10,15 @@ from datetime import timedelta
 from typing import Any
 
 from retrieval.reader import Reader
-from shared.errors import Conflict
+from shared.errors import Conflict, NotFound
 from shared.ids import Prefix, new_id
-from shared.store.batches import BatchItem, NewBatch, StoredBatch, insert_batch
+from shared.store.batches import (
+    BatchItem,
+    NewBatch,
+    StoredBatch,
+    find_latest_batch,
+    insert_batch,
+)
 from shared.store.database import WriteTx
 
 
@@ -46,6 +52,20 @@ def record_batch(
             items=tuple(items),
         ),
     )
+
+
+def latest_batch(tx: WriteTx, reader: Reader) -> StoredBatch:
+    """Return, locked, the batch that a tool call without a `batch_id` means (D32).
+
+    That is the latest of the reader's thread, or without a thread the latest of its key in this
+    namespace, whatever its state. NotFound before the first one.
+    """
+    found = find_latest_batch(
+        tx, reader.name, thread_id=reader.thread_id, key_id=reader.key_id, lock=True
+    )
+    if found is None:
+        raise NotFound("there is no batch yet; search or expand first")
+    return found
 
 
 def check_open(batch: StoredBatch, reader: Reader) -> None:

@@ -124,6 +124,26 @@ def get_batch(tx: ReadTx, batch_id: str, *, lock: bool = False) -> StoredBatch:
     return found[0]
 
 
+def find_latest_batch(
+    tx: ReadTx, namespace: str, *, thread_id: str | None, key_id: str, lock: bool = False
+) -> StoredBatch | None:
+    """Return the newest batch of a thread, or without a thread of a key; None before the first.
+
+    It is the latest whatever its state (D32). `lock` as for `get_batch`.
+    """
+    statement = select(batches).where(
+        batches.c.tenant_id == tx.tenant_id, batches.c.namespace == namespace
+    )
+    if thread_id is None:
+        statement = statement.where(batches.c.key_id == key_id)
+    else:
+        statement = statement.where(batches.c.thread_id == thread_id)
+    statement = statement.order_by(batches.c.batch_id.desc()).limit(1)
+    if lock:
+        statement = statement.with_for_update()
+    return next(iter(_load(tx, statement)), None)
+
+
 def earlier_batches(tx: ReadTx, batch: StoredBatch, *, limit: int) -> list[StoredBatch]:
     """Return the batches before this one of its thread, else of its key, newest first."""
     statement = select(batches).where(
