@@ -78,6 +78,7 @@ class StoredEvent:
     created_at: datetime
     updated_at: datetime
     source_message_ids: tuple[str, ...]
+    curation_revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,4 +288,5 @@ def _event(row: Row[Any], source_message_ids: tuple[str, ...]) -> StoredEvent:
         created_at=row.created_at,
         updated_at=row.updated_at,
         source_message_ids=source_message_ids,
+        curation_revision=row.curation_revision,
     )

@@ -2,6 +2,7 @@
 
 from shared.store.tables.base import metadata
 from shared.store.tables.blocks import block_layers, block_states, block_summaries, blocks
+from shared.store.tables.curation import conflicts
 from shared.store.tables.events import event_links, event_sources, events
 from shared.store.tables.graph import (
     edge_sources,
@@ -38,6 +39,7 @@ __all__ = [
     "block_summaries",
     "blocks",
     "carried_events",
+    "conflicts",
     "edge_sources",
     "edges",
     "event_links",

@@ -70,6 +70,8 @@ events = Table(
     Column("formed_turn", BigInteger, nullable=False),
     Column("last_adopted_turn", BigInteger, nullable=False),
     Column("mention_count", Integer, nullable=False, server_default="1"),
+    # Counts what people changed of it, so that one of them cannot overwrite what another did.
+    Column("curation_revision", Integer, nullable=False, server_default="0"),
     created_at(),
     instant("updated_at", server_default=NOW),
     belongs_to("blocks", "block_id"),

@@ -98,6 +98,7 @@ use_receipts = Table(
     belongs_to("batches", "batch_id"),
     belongs_to("assessments", "assessment_id"),
     UniqueConstraint("tenant_id", "namespace", "receipt_id"),
+    Index("ix_use_receipts_namespace", "tenant_id", "namespace", "use_receipt_id"),
 )
 
 use_receipt_events = Table(
