@@ -34,6 +34,22 @@ _NOTHING = TermCounts(0, {})
 
 
 @dataclass(frozen=True, slots=True)
+class Lanes:
+    """The ways to find a message, each with its score by message id.
+
+    All lanes' messages are candidates. A lane whose score counts is handed on in `_as_said`.
+    """
+
+    words: Mapping[str, float]
+    events: Mapping[str, float]
+
+    @property
+    def message_ids(self) -> set[str]:
+        """The candidates: what any lane found."""
+        return {*self.words, *self.events}
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """The messages that answer a question, best first, and what was read in the question.
 
@@ -50,21 +66,14 @@ def ranked_messages(
 ) -> Ranking:
     """Return the messages that answer a query, best first; equal scores: the later one first."""
     asked = read_question(query)
-    kind = DocumentKind.MESSAGE
-    hits = bm25_search(tx, reader.name, kind, asked.terms, limit=CANDIDATES, threads=threads)
-    events = _event_scores(tx, reader, asked)
-    found = messages_by_id(tx, {hit.document_id for hit in hits} | events.keys())
-    places = {(thread_of(one), one.turn_sequence) for one in found.values()}
-    if threads is not None:
-        places = {place for place in places if place[0] in threads}
-    rows = messages_around(tx, reader.name, places)
-    stored = {one.message.id: one for row in rows.values() for one in row}
+    lanes = _lanes(tx, reader, asked, threads=threads)
+    stored = _with_turns_beside(tx, reader, lanes.message_ids, threads=threads)
     if not stored:
         return Ranking(asked, (), {})
     ranked = rank_messages(
         asked,
-        _said(tx, reader, asked, stored=stored.values(), events=events),
-        stats=collection_statistics(tx, reader.name, kind, terms=asked.terms),
+        _said(tx, reader, asked, stored=stored.values(), lanes=lanes),
+        stats=collection_statistics(tx, reader.name, DocumentKind.MESSAGE, terms=asked.terms),
     )
     return Ranking(asked, tuple(ranked), stored)
 
@@ -89,6 +98,27 @@ def thread_of(stored: StoredMessage) -> str:
     return stored.message.thread_id or UNTHREADED
 
 
+def _lanes(tx: ReadTx, reader: Reader, asked: Asked, *, threads: Sequence[str] | None) -> Lanes:
+    kind = DocumentKind.MESSAGE
+    hits = bm25_search(tx, reader.name, kind, asked.terms, limit=CANDIDATES, threads=threads)
+    return Lanes(
+        words={hit.document_id: hit.score for hit in hits},
+        events=_event_scores(tx, reader, asked),
+    )
+
+
+def _with_turns_beside(
+    tx: ReadTx, reader: Reader, message_ids: Collection[str], *, threads: Sequence[str] | None
+) -> dict[str, StoredMessage]:
+    """Return the candidates and every message of a turn at or beside one, by id."""
+    found = messages_by_id(tx, message_ids)
+    places = {(thread_of(one), one.turn_sequence) for one in found.values()}
+    if threads is not None:
+        places = {place for place in places if place[0] in threads}
+    rows = messages_around(tx, reader.name, places)
+    return {one.message.id: one for row in rows.values() for one in row}
+
+
 def _event_scores(tx: ReadTx, reader: Reader, asked: Asked) -> dict[str, float]:
     """Return each message's best event's score, of the events that hold a term of the query."""
     hits = search_events(
@@ -103,20 +133,15 @@ def _event_scores(tx: ReadTx, reader: Reader, asked: Asked) -> dict[str, float]:
 
 
 def _said(
-    tx: ReadTx,
-    reader: Reader,
-    asked: Asked,
-    *,
-    stored: Collection[StoredMessage],
-    events: Mapping[str, float],
+    tx: ReadTx, reader: Reader, asked: Asked, *, stored: Collection[StoredMessage], lanes: Lanes
 ) -> list[Said]:
     ids = [one.message.id for one in stored]
     kind = DocumentKind.MESSAGE
     counts = term_counts(tx, reader.name, kind, document_ids=ids, terms=asked.terms)
-    return [_as_said(one, counts.get(one.message.id, _NOTHING), events) for one in stored]
+    return [_as_said(one, counts.get(one.message.id, _NOTHING), lanes) for one in stored]
 
 
-def _as_said(one: StoredMessage, counts: TermCounts, events: Mapping[str, float]) -> Said:
+def _as_said(one: StoredMessage, counts: TermCounts, lanes: Lanes) -> Said:
     message = one.message
     return Said(
         id=message.id,
@@ -129,5 +154,5 @@ def _as_said(one: StoredMessage, counts: TermCounts, events: Mapping[str, float]
         content=message.content,
         held=counts.frequencies,
         length=counts.length,
-        events=events.get(message.id, 0.0),
+        events=lanes.events.get(message.id, 0.0),
     )
