@@ -24,6 +24,7 @@ from shared.ids import Prefix, new_id
 from shared.store.blocks import BlockRow
 from shared.store.database import WriteTx
 from shared.store.derivations import apply_changes_in, as_in
+from shared.store.derived_documents import event_document
 from shared.store.event_writes import (
     NewEvent,
     add_links,
@@ -43,7 +44,6 @@ from shared.store.events import (
 )
 from shared.store.search_index import DocumentKind, index_documents
 from workers.event_carrying import Twins, carriable, carry_into, twin_key
-from workers.search_documents import event_document
 from workers.stored_times import known_zone
 
 

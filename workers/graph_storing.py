@@ -6,27 +6,27 @@ left, so that the order in which jobs finish never shows (D16).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from shared.domain.graph import FoldResult, Rejection, SourceEvent
+from shared.domain.graph import FoldResult, Rejection
 from shared.domain.graph_fold import fold, proposal_keys
 from shared.domain.graph_proposed import Proposal
-from shared.domain.graph_view import node_views
 from shared.ids import Prefix, new_id
 from shared.store.database import WriteTx
 from shared.store.graph import (
-    ensure_live_version,
+    begin_version,
     events_behind,
+    live_version,
     load_state,
     nodes_matching,
+    show_version,
     source_events,
 )
+from shared.store.graph_documents import index_nodes
 from shared.store.graph_writes import apply_changes, touched_nodes
-from shared.store.search_index import DocumentKind, index_documents, remove_documents
-from workers.search_documents import node_document
 
 _PREFIXES: Final[Mapping[str, Prefix]] = {
     "node": Prefix.NODE,
@@ -68,7 +68,8 @@ def store_proposals(
 
     Call while holding the projection lock.
     """
-    version = into.graph_version_id if into else ensure_live_version(tx, namespace)
+    shown = into.graph_version_id if into else live_version(tx, namespace)
+    version = shown or begin_version(tx, namespace)
     derivation = into.derivation_version if into else None
     stored = StoredGraph()
     for proposal in proposals:
@@ -86,7 +87,11 @@ def store_proposals(
         )
         apply_changes(tx, namespace, version, result.changes)
         _note(stored, result)
-    _index(tx, namespace, stored.node_ids, now, into=GraphTarget(version, derivation))
+    index_nodes(
+        tx, namespace, stored.node_ids, now, graph_version_id=version, derivation=derivation
+    )
+    if shown is None:
+        show_version(tx, namespace, version)
     return stored
 
 
@@ -99,30 +104,3 @@ def _note(stored: StoredGraph, result: FoldResult) -> None:
     for event_id, node_ids in result.node_ids_by_event.items():
         known = stored.participants.setdefault(event_id, [])
         known += [node_id for node_id in node_ids if node_id not in known]
-
-
-def _index(
-    tx: WriteTx, namespace: str, node_ids: Collection[str], now: datetime, *, into: GraphTarget
-) -> None:
-    """Write the documents of the touched nodes anew, as readers see them now."""
-    if not node_ids:
-        return
-    state = load_state(tx, sorted(node_ids))
-    events = source_events(tx, events_behind(state), version=into.derivation_version)
-    views = {view.id: view for view in node_views(state, events)}
-    names = {view.id: " ".join((view.name, *view.aliases)) for view in views.values() if view.name}
-    shown = [views[one] for one in sorted(node_ids) if one in views]
-    documents = [
-        node_document(view, names, at=_latest(view.source_event_ids, events, now)) for view in shown
-    ]
-    hidden = sorted(set(node_ids) - {view.id for view in shown})
-    version = into.graph_version_id
-    remove_documents(tx, namespace, DocumentKind.NODE, hidden, version=version)
-    index_documents(tx, namespace, DocumentKind.NODE, documents, version=version)
-
-
-def _latest(
-    event_ids: Sequence[str], events: Mapping[str, SourceEvent], default: datetime
-) -> datetime:
-    said = [events[one].said_at for one in event_ids if one in events]
-    return max(said, default=default)

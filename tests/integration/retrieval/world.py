@@ -14,6 +14,7 @@ from shared.domain.supersession import StatusChange
 from shared.ids import Prefix, new_id
 from shared.store.blocks import NewSummary, get_block, mark_ready, save_summary
 from shared.store.database import Database, WriteTx
+from shared.store.derived_documents import event_document
 from shared.store.event_writes import NewEvent, add_links, apply_status_changes, insert_events
 from shared.store.events import EventLink
 from shared.store.messages import turns_range
@@ -21,7 +22,6 @@ from shared.store.namespaces import lock_projection
 from shared.store.search_index import DocumentKind, index_documents
 from tests.support.databases import Tenant
 from workers.graph_storing import store_proposals
-from workers.search_documents import event_document
 
 NS = "project:retrieval"
 SAID_AT = datetime(2026, 3, 1, 10, 0, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The search documents that derivation writes: the words of an event or a node, weighted by field.
+"""The search documents of what was derived: the words of an event or a node, weighted by field.
 
 A weight repeats a field's terms, so it counts in frequency and in length alike (§14 of the rules).
 """
