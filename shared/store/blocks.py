@@ -220,7 +220,7 @@ def mark_ready(tx: WriteTx, block: BlockRow) -> bool:
             block_states.c.block_id == block.block_id,
             block_states.c.status == "pending",
         )
-        .with_for_update()
+        .with_for_update(key_share=True)
     ).one_or_none()
     if waiting is None:
         return False

@@ -10,18 +10,24 @@ import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import orjson
 import psycopg
 from pydantic import SecretStr
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from shared.errors import Unavailable
+from shared.logs import get_logger
 from shared.settings import Settings
 
+_log = get_logger("store")
+_AWAY: Final = frozenset({"08", "53", "57"})
+"""Classes of SQLSTATE that pass by themselves: the same request goes through when sent again."""
+_ROLLED_BACK: Final = "40"
+"""What Postgres rolled back to end a deadlock, or to keep transactions apart."""
 _SET_TENANT = text("SELECT set_config('app.tenant', :tenant_id, true)")
 
 
@@ -159,11 +165,22 @@ def _dump_json(value: Any) -> str:
 
 @contextmanager
 def unavailable_when_away() -> Iterator[None]:
-    """Turn a lost or refused connection, and a drained pool, into Unavailable."""
+    """Turn a lost or refused connection, a deadlock and a drained pool into Unavailable.
+
+    Every error that leaves a transaction is logged with its SQLSTATE, without statement or values.
+    """
     try:
         yield
-    except (OperationalError, InterfaceError) as error:
-        if _is_outage(error):
+    except DBAPIError as error:
+        state = _sqlstate(error)
+        _log.warning("database_error", sqlstate=state, error=type(error.orig).__name__)
+        if state is not None and state[:2] == _ROLLED_BACK:
+            raise Unavailable(
+                "writers met in the database; nothing was stored, try again",
+                code="busy",
+                retry_after_s=1,
+            ) from error
+        if _is_outage(error, state):
             raise Unavailable(
                 "the database is away; nothing was stored, try again", retry_after_s=1
             ) from error
@@ -174,13 +191,15 @@ def unavailable_when_away() -> Iterator[None]:
         ) from error
 
 
-def _is_outage(error: OperationalError | InterfaceError) -> bool:
-    """Tell what passes by itself from a statement that failed on a healthy connection.
+def _sqlstate(error: DBAPIError) -> str | None:
+    state: str | None = getattr(error.orig, "sqlstate", None)
+    return state
 
-    A lost or refused connection (08, 53, 57), and a transaction that Postgres rolled back to
-    end a deadlock (40): the same request goes through when it is sent again.
-    """
-    state = getattr(error.orig, "sqlstate", None)
-    return (
-        bool(error.connection_invalidated) or state is None or state[:2] in {"08", "40", "53", "57"}
-    )
+
+def _is_outage(error: DBAPIError, state: str | None) -> bool:
+    """Tell a lost or refused connection from a statement that failed on a healthy one."""
+    if error.connection_invalidated:
+        return True
+    if state is None:
+        return isinstance(error, OperationalError | InterfaceError)
+    return state[:2] in _AWAY

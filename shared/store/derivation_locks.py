@@ -1,6 +1,7 @@
-"""Let one derivation of a kind store at a time per namespace, without locking any row.
+"""The order of all locks, and the locks of derivations, one of a kind at a time per namespace.
 
-A row lock on the namespace would make incoming turns wait, which count on that row.
+Every writer takes what it needs of these in this order, so that none waits for another in a
+circle: receipt, projection, extraction, events by id, block's state, thread, namespace, job.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from sqlalchemy import text
 
 from shared.store.database import WriteTx
 
+# Rows are locked FOR NO KEY UPDATE: foreign keys' checks lock the rows they name, from anywhere in
+# this order, and must not wait. The namespace's row comes late and is held shortest, for every
+# turn counts on it; that is also why derivations lock no row but an advisory name.
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:subject, 0))")
 
 

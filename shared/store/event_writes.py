@@ -100,7 +100,7 @@ def lock_events(tx: WriteTx, event_ids: Collection[str]) -> None:
         select(events.c.event_id)
         .where(events.c.tenant_id == tx.tenant_id, events.c.event_id.in_(event_ids))
         .order_by(events.c.event_id)
-        .with_for_update()
+        .with_for_update(key_share=True)
     ).all()
 
 

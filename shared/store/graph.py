@@ -69,22 +69,36 @@ def live_version(tx: ReadTx, namespace: str) -> str | None:
 
 
 def ensure_live_version(tx: WriteTx, namespace: str) -> str:
-    """Return the live graph version, beginning the first one. Call under `lock_projection`."""
+    """Return the live graph version, beginning the first one; locks the namespace's row then.
+
+    Call under `await_projection`.
+    """
     found = live_version(tx, namespace)
     if found is not None:
         return found
+    version_id = begin_version(tx, namespace)
+    show_version(tx, namespace, version_id)
+    return version_id
+
+
+def begin_version(tx: WriteTx, namespace: str) -> str:
+    """Begin the first graph version of a namespace, which `show_version` lets readers see."""
     version_id = new_id(Prefix.GRAPH_VERSION)
     tx.connection.execute(
         insert(graph_versions).values(
             tenant_id=tx.tenant_id, graph_version_id=version_id, namespace=namespace, state="live"
         )
     )
+    return version_id
+
+
+def show_version(tx: WriteTx, namespace: str, version_id: str) -> None:
+    """Let readers see a version. Locks the namespace's row, so it is called late."""
     tx.connection.execute(
         update(namespaces)
         .where(namespaces.c.tenant_id == tx.tenant_id, namespaces.c.namespace == namespace)
         .values(graph_version_id=version_id)
     )
-    return version_id
 
 
 def nodes_matching(

@@ -125,8 +125,7 @@ def list_namespaces(
 def lock_thread(tx: WriteTx, namespace: str, thread_id: str) -> ThreadRow:
     """Begin the thread unless it exists, lock its row, and return its counters.
 
-    The thread is locked first and the namespace last, by every writer, so that no two wait for
-    each other.
+    `derivation_locks` tells in which order rows are locked.
     """
     tx.connection.execute(
         insert(threads)
@@ -140,7 +139,7 @@ def lock_thread(tx: WriteTx, namespace: str, thread_id: str) -> ThreadRow:
             threads.c.namespace == namespace,
             threads.c.thread_id == thread_id,
         )
-        .with_for_update()
+        .with_for_update(key_share=True)
     ).one()
     return _thread(row)
 
