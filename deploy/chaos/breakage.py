@@ -20,6 +20,7 @@ from pydantic import SecretStr
 from deploy.chaos.ground import Ground
 from deploy.chaos.model_script import ModelScript
 from deploy.chaos.plan import Fault, FaultKind
+from deploy.chaos.provider import Provider
 from deploy.local.faults import LocalFault
 from deploy.local.running import RunningStack
 from deploy.local.supervisor import Supervisor
@@ -33,6 +34,8 @@ _DAY_S = 86_400
 _RELEASES = 5
 _REPEATED_JOBS = 20
 _JUMP_LASTS_MORE_S = 2.0
+_MEETS_WITHIN_S = 8.0
+_LOOK_EVERY_S = 0.1
 
 
 class Missed(Exception):
@@ -48,6 +51,7 @@ class Breakage:
         supervisor: Supervisor,
         *,
         script: ModelScript,
+        provider: Provider,
         clock_file: Path,
         lease_s: float,
         source: Random,
@@ -55,6 +59,7 @@ class Breakage:
         self._stack = stack
         self._supervisor = supervisor
         self._script = script
+        self._provider = provider
         self._clock_file = clock_file
         self._lease_s = lease_s
         self._source = source
@@ -67,6 +72,8 @@ class Breakage:
         kind, lasts_s = fault.kind, fault.lasts_s
         if fault.target == "model":
             self._break_model(kind, lasts_s)
+        elif fault.target == "provider":
+            self._break_provider(fault.play, lasts_s)
         elif kind is FaultKind.WORKER_CHILD_KILLED:
             self._kill_worker_child()
         elif kind is FaultKind.WORKER_PAUSED:
@@ -83,8 +90,9 @@ class Breakage:
             self._kill(fault.target, lasts_s)
 
     def mend(self) -> None:
-        """End what lasts: models are well again, and clocks are right."""
+        """End what lasts: models and their provider are well again, and clocks are right."""
         self._script.be_well()
+        self._provider.be_well()
         self._set_clock(0)
 
     def _kill(
@@ -185,3 +193,15 @@ class Breakage:
         self._script.play(kind)
         time.sleep(lasts_s)
         self._script.be_well()
+
+    def _break_provider(self, play: str, lasts_s: float) -> None:
+        """Let the provider play until a call met it, for what nobody asked for broke nothing."""
+        asked = self._provider.play(play)
+        time.sleep(lasts_s)
+        deadline = time.monotonic() + _MEETS_WITHIN_S
+        while self._provider.asked() == asked:
+            if time.monotonic() > deadline:
+                self._provider.be_well()
+                raise Missed("nobody asked the provider")
+            time.sleep(_LOOK_EVERY_S)
+        self._provider.be_well()

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from deploy.chaos.plan import endless_plan
+from deploy.chaos.provider import Provider, provider
 from deploy.chaos.run import Chaos
 from deploy.local.faults import LocalFault
 from deploy.local.postgres_home import discard_home
@@ -20,8 +21,19 @@ def run_chaos(options: argparse.Namespace) -> int:
 
     A folder of its own is deleted after a run that passed, and kept, with its logs, after others.
     """
+    with provider() as played:
+        return _run(options, played)
+
+
+def _run(options: argparse.Namespace, played: Provider) -> int:
     data_dir = options.data or Path(tempfile.mkdtemp(prefix="stratagate-chaos-"))
-    chaos = Chaos(data_dir, plan=endless_plan(options.seed), seed=options.seed, terminal=Terminal())
+    chaos = Chaos(
+        data_dir,
+        plan=endless_plan(options.seed, plays=played.plays()),
+        provider=played,
+        seed=options.seed,
+        terminal=Terminal(),
+    )
     is_passed = False
     try:
         is_passed = chaos.run(faults=options.faults).is_passed

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import cycle
 from random import Random
 from typing import TypeVar
 
 
 class FaultKind(StrEnum):
-    """What is broken. The model faults bear the names of the scripted model's."""
+    """What is broken. The model faults bear the names of the scripted model's; those of a provider
+    are played over HTTP, and named by the fault's `play`."""
 
     WORKER_CHILD_KILLED = "worker_child_killed"
     WORKER_KILLED = "worker_killed"
@@ -34,6 +36,7 @@ class FaultKind(StrEnum):
     MODEL_TRUNCATED = "model_truncated"
     MODEL_INTERNAL = "model_internal"
     MODEL_HANG = "model_hang"
+    PROVIDER = "provider"
 
 
 class Boundary(StrEnum):
@@ -62,18 +65,25 @@ TARGETS: dict[FaultKind, str] = {
     FaultKind.RINGS_REPEATED: "rings",
     FaultKind.CLOCK_AHEAD: "clock",
     FaultKind.CLOCK_BEHIND: "clock",
+    FaultKind.PROVIDER: "provider",
 }
 _SHORTEST_S, _LONGEST_S = 0.2, 1.5
+PLAYS_A_ROUND = 4
+"""Provider faults in each round, so that 300 faults hold every play of the fault server."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault; `lasts_s` is how long what it breaks stays broken, in seconds."""
+    """One fault; `lasts_s` is how long what it breaks stays broken, in seconds.
+
+    `play` is what the provider does, for faults of the provider alone.
+    """
 
     kind: FaultKind
     boundary: Boundary
     lasts_s: float = 0.5
+    play: str = ""
 
     @property
     def target(self) -> str:
@@ -81,18 +91,24 @@ class Fault:
         return TARGETS.get(self.kind, "model")
 
 
-def endless_plan(seed: int) -> Iterator[Fault]:
+def endless_plan(seed: int, *, plays: Sequence[str]) -> Iterator[Fault]:
     """Yield faults without end: every kind once a round, every boundary of a kind in seven rounds.
 
-    The same seed gives the same order.
+    A round has four faults of the provider, which go through `plays`. The same seed gives the same
+    order.
     """
     source = Random(seed)  # noqa: S311 - repeatable, not secret
-    orders = {kind: _shuffled(source, list(Boundary)) for kind in FaultKind}
+    kinds = [kind for kind in FaultKind if kind is not FaultKind.PROVIDER]
+    orders = {kind: _shuffled(source, list(Boundary)) for kind in kinds}
+    played = cycle(_shuffled(source, list(plays)))
     number = 0
     while True:
-        for kind in _shuffled(source, list(FaultKind)):
-            boundary = orders[kind][number % len(Boundary)]
-            yield Fault(kind, boundary, round(source.uniform(_SHORTEST_S, _LONGEST_S), 2))
+        for kind in _shuffled(source, [*kinds, *[FaultKind.PROVIDER] * PLAYS_A_ROUND]):
+            lasts_s = round(source.uniform(_SHORTEST_S, _LONGEST_S), 2)
+            if kind is FaultKind.PROVIDER:
+                yield Fault(kind, source.choice(list(Boundary)), lasts_s, next(played))
+            else:
+                yield Fault(kind, orders[kind][number % len(Boundary)], lasts_s)
         number += 1
 
 

@@ -47,11 +47,13 @@ class Report:
     back_after_s: dict[str, float] = field(default_factory=dict)
     jobs: dict[str, int] = field(default_factory=dict)
     error_codes: dict[str, int] = field(default_factory=dict)
+    is_whole: bool = False
+    """Whether every promise was looked at; a run that broke off before has proved nothing."""
 
     @property
     def is_passed(self) -> bool:
         """Tell whether the run came to its end and every promise holds."""
-        return bool(self.verdicts) and all(verdict.holds for verdict in self.verdicts)
+        return self.is_whole and all(verdict.holds for verdict in self.verdicts)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as a JSON object."""
@@ -90,6 +92,8 @@ class Report:
         for verdict in self.verdicts:
             blocks += [f"- {verdict.name}: {line}" for line in verdict.violations[:_SHOWN]]
         end = "every promise holds" if self.is_passed else "a promise is BROKEN"
+        if not self.is_whole:
+            end = "it BROKE OFF before every promise was looked at"
         return "\n\n".join([*blocks, f"{len(self.injected)} faults, seed {self.seed}: {end}."])
 
     def _fault_rows(self) -> Iterable[tuple[str, ...]]:

@@ -20,6 +20,7 @@ from deploy.chaos.invariants import AFTER_FAULTS, AFTER_RETRY, Invariant, World,
 from deploy.chaos.jumping_clock import CLOCK_VARIABLE
 from deploy.chaos.model_script import ModelScript
 from deploy.chaos.plan import Boundary, Fault
+from deploy.chaos.provider import Provider
 from deploy.chaos.report import Injected, Report, Verdict
 from deploy.chaos.traffic import Traffic
 from deploy.local.faults import ServerFailed
@@ -64,6 +65,7 @@ class Chaos:
         data_dir: Path,
         *,
         plan: Iterable[Fault],
+        provider: Provider,
         seed: int,
         clients: int = 3,
         boundary_s: float = 4.0,
@@ -73,6 +75,7 @@ class Chaos:
         self._clients = clients
         self._boundary_s = boundary_s
         self._plan = iter(plan)
+        self._provider = provider
         self._terminal = terminal or SilentTerminal()
         self._source = Random(seed)  # noqa: S311 - repeatable, not secret
         self._began = time.monotonic()
@@ -102,6 +105,7 @@ class Chaos:
                 stack,
                 starting.supervisor,
                 script=script,
+                provider=self._provider,
                 clock_file=clock_file,
                 lease_s=_LEASE_S,
                 source=self._source,
@@ -117,7 +121,12 @@ class Chaos:
             "deploy.chaos.skewed_worker" if word == "workers.app" else word
             for word in worker.spec.command
         )
-        spec = replace(worker.spec, name=SKEWED, command=(*command, "--hostname", f"{SKEWED}@%h"))
+        spec = replace(
+            worker.spec,
+            name=SKEWED,
+            command=(*command, "--hostname", f"{SKEWED}@%h"),
+            environment={**worker.spec.environment, **self._provider.settings()},
+        )
         child = Child(spec, logs=stack.folder.logs, terminal=SilentTerminal())
         starting.supervisor.start(child)
         starting.supervisor.wait_ready(child, limit_s=_WHOLE_S)
@@ -161,6 +170,7 @@ class Chaos:
         self._wait_over(world)
         self._judge(world, AFTER_RETRY)
         numbers["seconds_in_all"] = round(time.monotonic() - self._began, 1)
+        self.report.is_whole = True
 
     def _inject(
         self, stack: RunningStack, breakage: Breakage, traffic: Traffic, faults: int
@@ -267,16 +277,25 @@ class Chaos:
         found = (f"{on_time} of {len(injected)} faults",) if few else ()
         promise = "at least half of the faults met work at their boundary"
         self.report.numbers["faults_on_time"] = on_time
+        plays = {one.fault.play for one in injected if one.fault.play}
+        self.report.numbers["kinds_of_provider_faults"] = len(plays)
         self.report.verdicts.append(Verdict("faults_met_work", promise, found))
 
     def _judge(self, world: World, invariants: tuple[Invariant, ...]) -> None:
         for one in invariants:
-            verdict = Verdict(one.name, one.promise, tuple(one.check(world)))
+            verdict = Verdict(one.name, one.promise, _found_by(one, world))
             self._say(f"{'holds' if verdict.holds else 'BROKEN'}: {one.promise}")
             self.report.verdicts.append(verdict)
 
     def _say(self, text: str) -> None:
         self._terminal.line("chaos", text)
+
+
+def _found_by(one: Invariant, world: World) -> tuple[str, ...]:
+    try:
+        return tuple(one.check(world))
+    except httpx.HTTPError as error:  # an API that fails now breaks the promise it is asked for
+        return (f"it could not be checked: {error}",)
 
 
 def _unfinished(busy: Mapping[str, Future[None]]) -> int:

@@ -7,12 +7,15 @@ One run carries all of it out, since what breaks at once tells more than what br
 import json
 from itertools import islice
 
+import httpx
 import pytest
 
 from deploy.chaos.invariants import AFTER_FAULTS, AFTER_RETRY
-from deploy.chaos.plan import TARGETS, Boundary, Fault, FaultKind, endless_plan
+from deploy.chaos.plan import PLAYS_A_ROUND, TARGETS, Boundary, Fault, FaultKind, endless_plan
+from deploy.chaos.provider import provider
 from deploy.chaos.run import Chaos
 from deploy.local.postgres_home import discard_home
+from tests.support.fault_plays import PLAYS
 from tests.support.servers import short_folder
 
 MATRIX = (
@@ -27,14 +30,17 @@ MATRIX = (
     Fault(FaultKind.BROKER_EMPTIED, Boundary.DUE),
     Fault(FaultKind.UPKEEP_KILLED, Boundary.PROJECTING),
     Fault(FaultKind.API_KILLED, Boundary.POSTED),
+    Fault(FaultKind.PROVIDER, Boundary.SUMMARIZING, play="cut"),
+    Fault(FaultKind.WORKER_PAUSED, Boundary.EXTRACTING),
+    Fault(FaultKind.PROVIDER, Boundary.RUNG, play="reset"),
 )
 PATIENCE_S = 15.0
 """On a busy machine, work comes to a boundary late; on a quiet one, within a second."""
 
 
 def test_no_turn_is_lost_and_nothing_is_done_twice_whatever_breaks_wherever() -> None:
-    with short_folder() as folder:
-        chaos = Chaos(folder / "data", plan=MATRIX, seed=1, boundary_s=PATIENCE_S)
+    with short_folder() as folder, provider() as played:
+        chaos = Chaos(folder / "data", plan=MATRIX, provider=played, seed=1, boundary_s=PATIENCE_S)
         try:
             report = chaos.run(faults=len(MATRIX))
         finally:
@@ -61,15 +67,36 @@ def test_the_small_form_meets_every_boundary_and_every_process() -> None:
     assert {fault.target for fault in MATRIX} >= processes
 
 
-@pytest.mark.parametrize("kind", FaultKind)
+@pytest.mark.parametrize("kind", set(FaultKind) - {FaultKind.PROVIDER})
 def test_the_full_form_breaks_everything_at_every_boundary(kind: FaultKind) -> None:
-    plan = list(islice(endless_plan(7), len(FaultKind) * len(Boundary)))
+    plan = _rounds(len(Boundary))
     met = [fault.boundary for fault in plan if fault.kind is kind]
     assert sorted(met) == sorted(Boundary)
     assert len(plan) <= 300
     assert (kind in TARGETS) != kind.startswith("model_")
 
 
+def test_the_full_form_plays_every_fault_of_the_fault_server() -> None:
+    faults = list(islice(endless_plan(7, plays=tuple(PLAYS)), 300))
+    assert {fault.play for fault in faults if fault.kind is FaultKind.PROVIDER} == set(PLAYS)
+
+
+def test_a_fault_server_of_its_own_tells_what_it_can_play_and_is_heard() -> None:
+    with provider() as played:
+        assert set(played.plays()) == set(PLAYS) - {"good", "quota"}
+        assert played.play("html_502") == 0
+        base_url = played.settings()["STRATAGATE_MODEL_BASE_URL"]
+        answer = httpx.post(f"{base_url}/chat/completions", json={"model": "any"}, timeout=10)
+        assert (answer.status_code, played.asked()) == (502, 1)
+
+
+def _rounds(number: int) -> list[Fault]:
+    a_round = len(FaultKind) - 1 + PLAYS_A_ROUND
+    return list(islice(endless_plan(7, plays=tuple(PLAYS)), number * a_round))
+
+
 def test_the_same_seed_gives_the_same_order_and_another_one_another() -> None:
-    first, same, other = (list(islice(endless_plan(seed), 50)) for seed in (3, 3, 4))
+    first, same, other = (
+        list(islice(endless_plan(seed, plays=("hang", "cut")), 50)) for seed in (3, 3, 4)
+    )
     assert first == same != other

@@ -18,6 +18,7 @@ from tests.support.good_replies import good_reply
 Sending = Literal["whole", "hang", "drip_body", "drip_headers", "reset", "short"]
 RETRY_AFTER_S = 7
 QUOTA_HOURS = 6
+QUOTA_SOON_S = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,13 @@ def _limited_until_a_date(_request: Request) -> Answer:
     return _limited(retry_after=until, date=format_datetime(now, usegmt=True))
 
 
-def _quota(_request: Request) -> Answer:
-    resets = datetime.now(UTC) + timedelta(hours=QUOTA_HOURS)
-    error = {"type": "quota_exhausted", "resets_at": resets.isoformat()}
-    return as_json({"error": error}, 429)
+def _quota_for(wait: timedelta) -> Play:
+    def play(_request: Request) -> Answer:
+        resets = datetime.now(UTC) + wait
+        error = {"type": "quota_exhausted", "resets_at": resets.isoformat()}
+        return as_json({"error": error}, 429)
+
+    return play
 
 
 def _html(status: int) -> Play:
@@ -180,7 +184,8 @@ PLAYS: dict[str, Play] = {
         )
     ),
     "limited_bare": _always(_limited()),
-    "quota": _quota,
+    "quota": _quota_for(timedelta(hours=QUOTA_HOURS)),
+    "quota_soon": _quota_for(timedelta(seconds=QUOTA_SOON_S)),
     "http_500": _always(_error(500, "The server had an error")),
     "http_503": _always(_error(503, "Overloaded", type="overloaded")),
     "html_502": _html(502),

@@ -74,6 +74,7 @@ EXPECTED: dict[str, Expected] = {
     "limited_reset": _waits("http_429"),
     "limited_bare": _waits("http_429"),
     "quota": _waits("quota"),
+    "quota_soon": _waits("quota"),
     "http_500": _dead("transient", "http_500"),
     "http_503": _dead("transient", "http_503"),
     "html_502": _dead("transient", "http_502"),
