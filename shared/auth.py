@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+import math
+import threading
+import time
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from shared.domain.tenancy import Caller, Permission
 from shared.errors import Forbidden, NotFound, Unauthorized
+from shared.store.audit import AuditEntry, record
 from shared.store.database import Database, WriteTx
-from shared.store.keys import SECRET_PREFIX, KeyRow, create_key, find_caller
+from shared.store.keys import SECRET_PREFIX, KeyRow, create_key, find_key, rotate_key
 
 _SCHEMES = frozenset({"bearer", "token", "api-key"})
 _LONGEST_KEY = 200
+_AGAIN_AFTER_S = 60.0
+_MOST_TOLD = 10_000
+
+
+@dataclass(slots=True)
+class _Recent:
+    """Which keys were told of in the last minute: a client in a loop must not flood the log."""
+
+    told: dict[str, float] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def is_news(self, key_id: str) -> bool:
+        now = time.monotonic()
+        with self.lock:
+            if now - self.told.get(key_id, -math.inf) < _AGAIN_AFTER_S:
+                return False
+            if len(self.told) >= _MOST_TOLD:
+                self.told.clear()
+            self.told[key_id] = now
+            return True
+
+
+_REFUSED = _Recent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +70,29 @@ def issue_key(
     return IssuedKey(secret, row)
 
 
+def replace_secret(tx: WriteTx, key_id: str, *, overlap_s: int) -> IssuedKey:
+    """Give a key a new secret; the one before opens for `overlap_s` seconds more."""
+    row, secret = rotate_key(tx, key_id, overlap_s=overlap_s)
+    return IssuedKey(secret, row)
+
+
 def authenticate(database: Database, authorization: str | None) -> Caller:
     """Return who asks, by the value of the Authorization header.
 
     Accepts `Bearer sg_…`, `Token sg_…` and `Api-Key sg_…`. Raises Unauthorized when there is no
-    key or it is unknown, revoked or expired; the three are not told apart.
+    key or it is unknown, revoked, expired or rotated out; these are not told apart. A key that
+    opened once and no longer does leaves a trace in its tenant's audit log.
     """
     scheme, _, secret = (authorization or "").strip().partition(" ")
     secret = secret.strip()
     if scheme.lower() not in _SCHEMES or not _is_secret(secret):
         raise Unauthorized("send an API key as 'Authorization: Bearer sg_…'")
-    caller = find_caller(database, secret)
-    if caller is None:
-        raise Unauthorized("this API key is not valid")
-    return caller
+    found = find_key(database, secret)
+    if found is not None and found.refused is None:
+        return found.caller
+    if found is not None and _REFUSED.is_news(found.caller.key_id):
+        _audit_refused(database, found.caller, found.refused)
+    raise Unauthorized("this API key is not valid")
 
 
 def require(caller: Caller, permissions: tuple[Permission, ...]) -> None:
@@ -75,6 +111,12 @@ def reach(caller: Caller, namespace: str) -> str:
     if not caller.reaches(namespace):
         raise NotFound("no such namespace")
     return namespace
+
+
+def _audit_refused(database: Database, caller: Caller, why: str | None) -> None:
+    entry = AuditEntry("key_refused", caller.key_id, subject=caller.key_id, detail={"reason": why})
+    with database.write(caller.tenant_id) as tx:
+        record(tx, entry)
 
 
 def _is_secret(value: str) -> bool:

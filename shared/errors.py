@@ -8,6 +8,7 @@ StrataGateError
 ├── Unauthorized        401  no valid key
 ├── TooLarge            413  a body over its limit
 ├── WrongMediaType      415  a body that does not say it is JSON
+├── TooMany             429  a rate or a quota of the tenant is used up; waiting helps
 └── Unavailable         503  the database or another part is away; waiting helps
 """
 
@@ -105,6 +106,13 @@ class WrongMediaType(StrataGateError):
 
     status = 415
     code = "unsupported_media_type"
+
+
+class TooMany(StrataGateError):
+    """A rate or a quota of the tenant is used up; nothing was stored."""
+
+    status = 429
+    code = "rate_limited"
 
 
 class Unavailable(StrataGateError):

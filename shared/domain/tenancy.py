@@ -28,12 +28,16 @@ class Permission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: the tenant and the rights that the key carries; nothing a request can choose."""
+    """Who asks: the tenant and the rights that the key carries; nothing a request can choose.
+
+    `limits` are those that the operator set for the tenant.
+    """
 
     tenant_id: str
     key_id: str
     permissions: frozenset[Permission]
     namespaces: frozenset[str] | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def may(self, permission: Permission) -> bool:
         """Tell whether the key carries the permission; `admin` carries all."""

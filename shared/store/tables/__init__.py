@@ -25,7 +25,14 @@ from shared.store.tables.retrieval import (
     use_receipts,
 )
 from shared.store.tables.search import search_documents, search_postings
-from shared.store.tables.tenancy import api_keys, audit_log, namespaces, tenants, threads
+from shared.store.tables.tenancy import (
+    api_keys,
+    audit_log,
+    namespaces,
+    request_allowances,
+    tenants,
+    threads,
+)
 from shared.store.tables.turns import messages, request_receipts, turns
 
 __all__ = [
@@ -57,6 +64,7 @@ __all__ = [
     "namespaces",
     "node_sources",
     "nodes",
+    "request_allowances",
     "request_receipts",
     "search_documents",
     "search_postings",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from sqlalchemy import (
     BigInteger,
     Column,
+    Date,
+    Double,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -15,6 +17,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from shared.store.tables.base import (
+    NOW,
     belongs_to,
     created_at,
     instant,
@@ -30,6 +33,8 @@ tenants = Table(
     tenant_key(),
     required_text("name"),
     json_object("policy"),
+    # Set by the operator alone: the app role may read them.
+    json_object("limits"),
     created_at(),
 )
 
@@ -45,6 +50,10 @@ api_keys = Table(
     created_at(),
     instant("expires_at", nullable=True),
     instant("revoked_at", nullable=True),
+    # The secret before the last rotation, good until its overlap ends.
+    Column("previous_key_hash", LargeBinary, unique=True),
+    instant("previous_until", nullable=True),
+    instant("rotated_at", nullable=True),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"]),
 )
 
@@ -61,6 +70,10 @@ namespaces = Table(
     Column("derivation_version", Integer, nullable=False, server_default="1"),
     Column("graph_version_id", Text),
     created_at(),
+    # What quotas count, kept where a turn writes anyway: turns of one UTC day, and bytes.
+    Column("counted_day", Date),
+    Column("day_turns", BigInteger, nullable=False, server_default="0"),
+    Column("stored_bytes", BigInteger, nullable=False, server_default="0"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"]),
 )
 
@@ -77,6 +90,14 @@ threads = Table(
     created_at(),
     instant("last_turn_at", nullable=True),
     belongs_to("namespaces", "namespace"),
+)
+
+request_allowances = Table(
+    "request_allowances",
+    metadata,
+    tenant_key(),
+    Column("tokens", Double, nullable=False),
+    instant("refilled_at", server_default=NOW),
 )
 
 audit_log = Table(

@@ -35,6 +35,8 @@ turns = Table(
     json_object("labels"),
     json_object("metadata"),
     created_at(),
+    # Of its messages as stored, for the tenant's storage quota; given back when it is deleted.
+    Column("size_bytes", BigInteger, nullable=False, server_default="0"),
     belongs_to("threads", "namespace", "thread_id"),
     UniqueConstraint("tenant_id", "namespace", "thread_id", "sequence"),
     UniqueConstraint("tenant_id", "namespace", "namespace_turn"),

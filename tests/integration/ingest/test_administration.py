@@ -139,7 +139,7 @@ def test_a_key_is_shown_once_and_revoked_at_once(
     assert anyone.get("/v1/namespaces", headers=headers).status_code == 401
     with database.read(tenant.tenant_id) as tx:
         actions = [e.entry.action for e in list_entries(tx, subject=made["key_id"])]
-    assert actions == ["key_revoked", "key_created"]
+    assert actions == ["key_refused", "key_revoked", "key_created"]
 
 
 def test_an_expired_key_is_no_key(api: httpx.Client, anyone: httpx.Client) -> None:
