@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from shared.domain.turns import UNTHREADED
+from shared.domain.turns import IMPORT_THREADS, UNTHREADED
 from shared.errors import InvalidInput
 
 # Not `.` or `..`: as parts of a path, clients resolve them away before they send anything.
@@ -112,11 +112,20 @@ def check_name(value: str, pointer: str) -> str:
 
 
 def check_thread(value: str, pointer: str) -> str:
-    """Return a thread name that a platform may choose; `unthreaded` is reserved (D43)."""
+    """Return a thread name that a platform may choose.
+
+    `unthreaded` (D43) and the threads of imports are reserved.
+    """
     if value == UNTHREADED:
         raise InvalidInput.at(
             pointer,
             "'unthreaded' is reserved for turns without a thread: leave thread_id out instead",
+            code="reserved_name",
+        )
+    if value.startswith(IMPORT_THREADS):
+        raise InvalidInput.at(
+            pointer,
+            f"names that begin with '{IMPORT_THREADS}' are reserved for the text of imports",
             code="reserved_name",
         )
     return check_name(value, pointer)

@@ -12,6 +12,9 @@ from typing import Any
 UNTHREADED = "unthreaded"
 """The reserved name of the group of turns posted without a thread (D43)."""
 
+IMPORT_THREADS = "external-import:"
+"""How the reserved names of the threads that hold the text of imports begin."""
+
 _UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Mn", "Mc", "Me"})
 # Letters and a symbol by their category, yet blank: Hangul fillers and the empty Braille cell.
 _FILLERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")

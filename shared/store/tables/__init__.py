@@ -15,6 +15,7 @@ from shared.store.tables.graph import (
     node_sources,
     nodes,
 )
+from shared.store.tables.imports import import_candidates, import_graph_changes, imports
 from shared.store.tables.jobs import jobs, model_calls
 from shared.store.tables.reprocess import carried_events, version_blocks
 from shared.store.tables.retrieval import (
@@ -55,6 +56,9 @@ __all__ = [
     "fact_sources",
     "facts",
     "graph_versions",
+    "import_candidates",
+    "import_graph_changes",
+    "imports",
     "jobs",
     "label_sources",
     "labels",
