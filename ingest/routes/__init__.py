@@ -2,10 +2,20 @@
 
 from fastapi import APIRouter
 
-from ingest.routes import audit_log, jobs, keys, namespaces, reprocess, turns, usage
+from ingest.routes import (
+    audit_log,
+    conflicts,
+    curation,
+    jobs,
+    keys,
+    namespaces,
+    reprocess,
+    turns,
+    usage,
+)
 
 router = APIRouter()
-for part in (turns, namespaces, jobs, keys, reprocess, usage, audit_log):
+for part in (turns, namespaces, curation, conflicts, jobs, keys, reprocess, usage, audit_log):
     router.include_router(part.router)
 
 __all__ = ["router"]

@@ -23,6 +23,7 @@ PREFIXES = {
     "bat": Prefix.BATCH,
     "job": Prefix.JOB,
     "key_id": Prefix.KEY,
+    "cfl": Prefix.CONFLICT,
 }
 """The path parameters that are ids, by their names in the document."""
 
@@ -54,6 +55,9 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "GET /v1/namespaces/{ns}/graph-versions/{gvn}/diff": (NO_BODY,),
     "POST /v1/namespaces/{ns}/graph-versions/{gvn}/switch": (NO_BODY,),
     "POST /v1/namespaces/{ns}/graph-versions/{gvn}/drop": (NO_BODY,),
+    "PATCH /v1/namespaces/{ns}/curation/events/{evt}": (Example({"pinned": True}),),
+    "GET /v1/namespaces/{ns}/curation/conflicts": (NO_BODY,),
+    "POST /v1/namespaces/{ns}/curation/conflicts/{cfl}/resolve": (Example({"keep": "both"}),),
     "GET /v1/jobs": (Example(query={"namespace": "{ns}"}),),
     "GET /v1/jobs/{job}": (NO_BODY,),
     "POST /v1/jobs/{job}/retry": (NO_BODY,),

@@ -145,7 +145,23 @@ def filled_memory(memory: Memory) -> Names:
         "job": memory.jobs()[0]["job_id"],
         "key_id": key["key_id"],
         "gvn": versions["items"][0]["graph_version_id"],
+        "cfl": contradiction(memory),
     }
+
+
+def contradiction(memory: Memory) -> str:
+    """Let two events of the memory contradict each other; return the conflict's id."""
+    one, other = (card["event_id"] for card in memory.get(f"{memory.read}/events")["items"][:2])
+    memory.system.sql(
+        "INSERT INTO event_links (tenant_id, event_id, kind, other_event_id)"
+        " SELECT %s, pair[1], 'conflicts_with', pair[2] FROM"
+        " (VALUES (%s::text[]), (%s::text[])) AS p (pair) RETURNING event_id",
+        memory.tenant.tenant_id,
+        [one, other],
+        [other, one],
+    )
+    found = memory.get(f"{memory.written}/curation/conflicts")["items"]
+    return str(found[0]["conflict_id"])
 
 
 def addressed_routes(system: RunningSystem) -> set[str]:

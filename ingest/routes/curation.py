@@ -1,0 +1,39 @@
+"""Curation over HTTP: what people may change of an event."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import JSONResponse
+
+from ingest.curation import curate_event
+from ingest.schemas.curation import CurationPatch, CurationView
+from shared.domain.tenancy import Caller, Permission
+from shared.http.dependencies import DatabaseOf, SettingsOf, caller, reach
+from shared.ids import Prefix, check_id
+from shared.store.namespaces import get_namespace, policy_defaults
+
+router = APIRouter(prefix="/v1/namespaces/{ns}/curation", tags=["curation"])
+Curator = Annotated[Caller, Depends(caller(Permission.CURATE))]
+
+
+@router.patch(
+    "/events/{evt}",
+    response_model=CurationView,
+    summary="Forget, restore, archive or pin an event, or say how critical it is",
+)
+def patch_event(
+    ns: str,
+    evt: str,
+    body: CurationPatch,
+    caller: Curator,
+    database: DatabaseOf,
+    settings: SettingsOf,
+) -> JSONResponse:
+    """Its text stays; every change is audited and can be taken back."""
+    namespace, event_id = reach(caller, ns), check_id(evt, Prefix.EVENT, "/path/evt")
+    with database.write(caller.tenant_id) as tx:
+        row = get_namespace(tx, namespace, defaults=policy_defaults(settings))
+        view = curate_event(tx, caller, row, event_id, asked=body)
+    return JSONResponse(view)

@@ -1,0 +1,65 @@
+"""Write what people decided about an event, and nothing else of it (D14)."""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select, update
+
+from shared.domain.curation import Curated
+from shared.domain.supersession import EventState
+from shared.store.database import ReadTx, WriteTx
+from shared.store.events import StoredEvent
+from shared.store.tables import event_links, events
+
+
+def curated(event: StoredEvent) -> Curated:
+    """Return of a stored event what people may change."""
+    return Curated(state_of(event), event.pinned, event.criticality)
+
+
+def state_of(event: StoredEvent) -> EventState:
+    """Return of a stored event what the planning of links needs."""
+    return EventState(
+        id=event.event_id,
+        status=event.status,
+        superseded_by=event.superseded_by,
+        status_before=event.status_before,
+        said_at=event.mentioned_at,
+        fingerprint=event.fingerprint,
+    )
+
+
+def save_curation(tx: WriteTx, wanted: Curated) -> int:
+    """Store an event's standing, pin and criticality; return its curation revision, counted up.
+
+    Call while holding the event's lock (`lock_events`).
+    """
+    state = wanted.state
+    revision: int = tx.connection.execute(
+        update(events)
+        .where(events.c.tenant_id == tx.tenant_id, events.c.event_id == state.id)
+        .values(
+            status=state.status.value,
+            status_before=state.status_before.value if state.status_before else None,
+            superseded_by=state.superseded_by,
+            pinned=wanted.pinned,
+            criticality=wanted.criticality.value,
+            curation_revision=events.c.curation_revision + 1,
+            updated_at=func.now(),
+        )
+        .returning(events.c.curation_revision)
+    ).scalar_one()
+    return revision
+
+
+def successors_of(tx: ReadTx, event_id: str) -> list[str]:
+    """Return every event that claims to supersede this one, oldest claim first."""
+    statement = (
+        select(event_links.c.event_id)
+        .where(
+            event_links.c.tenant_id == tx.tenant_id,
+            event_links.c.kind == "supersedes",
+            event_links.c.other_event_id == event_id,
+        )
+        .order_by(event_links.c.created_at, event_links.c.event_id)
+    )
+    return list(tx.connection.execute(statement).scalars())
