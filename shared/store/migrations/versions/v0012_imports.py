@@ -97,6 +97,15 @@ _PRIVILEGES = {
 # Where the source of an import and what was drawn from it stand. Their rows stay when it is
 # undone; one rule where the rows are keeps them out of every list, search, context and count.
 _HIDDEN = ("threads", "turns", "messages", "blocks", "block_states", "events")
+# The name is tested first: ordinary threads never pay for the look-up.
+_NOT_UNDONE = """
+    CREATE POLICY not_undone ON {table} AS RESTRICTIVE FOR SELECT TO "{role}" USING (
+        NOT starts_with(thread_id, 'external-import:')
+        OR NOT EXISTS (SELECT FROM imports AS i
+                       WHERE i.tenant_id = {table}.tenant_id
+                         AND i.source_thread_id = {table}.thread_id AND i.state = 'undone')
+    )
+"""
 
 
 def upgrade() -> None:
@@ -106,14 +115,7 @@ def upgrade() -> None:
     for table, privileges in _PRIVILEGES.items():
         protect(table, privileges)
     for table in _HIDDEN:
-        # The name is tested first: ordinary threads never pay for the look-up.
-        op.execute(
-            f"CREATE POLICY not_undone ON {table} AS RESTRICTIVE FOR SELECT "
-            f"TO \"{_app_role()}\" USING (NOT starts_with(thread_id, 'external-import:') "
-            "OR NOT EXISTS (SELECT FROM imports AS i "
-            f"WHERE i.tenant_id = {table}.tenant_id AND i.source_thread_id = {table}.thread_id "
-            "AND i.state = 'undone'))"  # noqa: S608 - names of the list above alone
-        )
+        op.execute(_NOT_UNDONE.format(table=table, role=_app_role()))
 
 
 def _app_role() -> Any:
