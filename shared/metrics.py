@@ -100,6 +100,12 @@ BUDGET_STOPS = Counter(
     ("scope",),
     registry=REGISTRY,
 )
+LIMITED = Counter(
+    "stratagate_limited",
+    "Requests refused for a rate or a quota of their tenant.",
+    ("code",),
+    registry=REGISTRY,
+)
 # Counters that alerts look at begin at zero: an increase from nothing would not be seen.
 for _scope in ("namespace", "tenant"):
     BUDGET_STOPS.labels(_scope)

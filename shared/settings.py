@@ -126,6 +126,20 @@ class Settings(BaseSettings):
         ge=0,
         description="The same for all namespaces of a tenant together.",
     )
+    tenant_requests_per_s: float | None = Field(
+        default=None,
+        gt=0,
+        description="Requests a second of a tenant's keys together; empty: no limit.",
+    )
+    tenant_turns_per_day: int | None = Field(
+        default=None, ge=0, description="Turns a tenant may store in a UTC day."
+    )
+    tenant_storage_bytes: int | None = Field(
+        default=None, ge=0, description="Bytes of messages a tenant may have stored."
+    )
+    tenant_jobs_in_flight: int | None = Field(
+        default=None, ge=0, description="Jobs of a tenant that may be under way or waiting."
+    )
     batch_ttl_s: int = Field(
         default=86_400, gt=0, description="Life of a retrieval batch before it expires."
     )
@@ -175,6 +189,19 @@ class Settings(BaseSettings):
 
     # HTTP
     body_limit_bytes: int = Field(default=4_194_304, ge=1_024, description="Largest body taken.")
+    tool_result_limit_bytes: int = Field(
+        default=1_048_576, ge=4_096, description="Largest result of one tool call, as JSON."
+    )
+    mcp_allowed_hosts: str = Field(
+        default="127.0.0.1,127.0.0.1:*,localhost,localhost:*,[::1],[::1]:*",
+        description="Host headers that /mcp answers to, comma-separated; `:*` is any port.",
+    )
+    cors_origins: str = Field(
+        default="", description="Origins whose pages may call the API, by commas; empty: none."
+    )
+    hsts_max_age_s: int = Field(
+        default=0, ge=0, description="Strict-Transport-Security of every answer; 0: not sent."
+    )
     api_url: str = Field(
         default="http://127.0.0.1:8080", description="Where the command line finds the API."
     )

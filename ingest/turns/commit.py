@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from ingest.sealing import SealedTail, seal_full_tail
 from ingest.turns.prepare import PreparedMessage, PreparedTurn
 from shared.domain.tenancy import Policy
+from shared.limits import check_turn
 from shared.settings import Settings
 from shared.store.database import WriteTx
+from shared.store.limits import limit_defaults
 from shared.store.messages import NewMessage, NewTurn, insert_turn
 from shared.store.namespaces import (
     ThreadRow,
@@ -23,7 +27,7 @@ from shared.store.namespaces import (
     next_namespace_turn,
     policy_defaults,
 )
-from shared.store.policies import policy_for
+from shared.store.policies import rules_for
 from shared.store.receipts import Receipt, answer, claim
 from shared.store.search_index import DocumentKind, SearchDocument, index_documents
 
@@ -37,10 +41,13 @@ def commit_turn(
     """Store a turn and return the answer to it; nothing is stored when this raises.
 
     A known receipt returns its first answer with `duplicate` true, and raises Conflict
-    (`receipt_conflict`) when the content differs. A sub-agent's turn is not stored unless the
+    (`receipt_conflict`) when the content differs; a new turn beyond a quota raises TooMany. A
+    sub-agent's turn is not stored unless the
     policy says so; the answer then says `stored: false`.
     """
-    policy = policy_for(tx, namespace, defaults=policy_defaults(settings))
+    policy, limits = rules_for(
+        tx, namespace, defaults=policy_defaults(settings), limits=limit_defaults(settings)
+    )
     if turn.is_subagent and not policy.ingest_subagents:
         return {
             "stored": False,
@@ -52,10 +59,12 @@ def commit_turn(
     known = claim(tx, receipt)
     if known is not None:
         return known
+    size_bytes = _size(turn)
+    check_turn(tx, limits, new_bytes=size_bytes)
     ensure_namespace(tx, namespace)
     thread = lock_thread(tx, namespace, turn.thread_id)
     sequence = thread.turn_count + 1
-    _store(tx, namespace, turn, sequence=sequence, policy=policy)
+    _store(tx, namespace, turn, sequence=sequence, policy=policy, size_bytes=size_bytes)
     sealed = _seal(tx, namespace, thread, policy=policy, settings=settings)
     content = _answer(turn, sequence, sealed)
     answer(tx, receipt, content)
@@ -63,12 +72,19 @@ def commit_turn(
 
 
 def _store(
-    tx: WriteTx, namespace: str, turn: PreparedTurn, *, sequence: int, policy: Policy
+    tx: WriteTx,
+    namespace: str,
+    turn: PreparedTurn,
+    *,
+    sequence: int,
+    policy: Policy,
+    size_bytes: int,
 ) -> None:
     # Postings are many and need no number, so they come before the counter's lock.
     index_documents(tx, namespace, DocumentKind.MESSAGE, _documents(turn), are_new=True)
     redacts_source = policy.redaction == _REDACT_SOURCE
-    namespace_turn = next_namespace_turn(tx, namespace)
+    messages = tuple(_new_message(m, redacts_source=redacts_source) for m in turn.messages)
+    namespace_turn = next_namespace_turn(tx, namespace, size_bytes=size_bytes)
     insert_turn(
         tx,
         NewTurn(
@@ -81,10 +97,11 @@ def _store(
             occurred_at=turn.occurred_at,
             zone=turn.zone,
             time_basis=turn.time_basis,
-            messages=tuple(_new_message(m, redacts_source=redacts_source) for m in turn.messages),
+            messages=messages,
             agent=turn.agent,
             labels=turn.labels,
             metadata=turn.metadata,
+            size_bytes=size_bytes,
         ),
     )
     advance_thread(tx, namespace, turn.thread_id, turns=1, sealed=0, blocks=0)
@@ -101,6 +118,14 @@ def _seal(
         sealed_turn_count=thread.sealed_turn_count,
         block_turn_size=policy.block_turn_size,
         max_attempts=settings.max_attempts,
+    )
+
+
+def _size(turn: PreparedTurn) -> int:
+    """Return the bytes of the turn's messages as they were sent: what a storage quota counts."""
+    return sum(
+        len(message.content.encode()) + len(orjson.dumps(message.tool_calls or ""))
+        for message in (prepared.message for prepared in turn.messages)
     )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
+from shared.domain.tenancy import Policy
+
 
 class Quota(StrEnum):
     """What a request may be refused for; the value is the code of the refusal."""
@@ -82,7 +84,10 @@ def jobs_refusal(limits: Limits, in_flight: int) -> Refusal | None:
     return Refusal(Quota.JOBS, limits.jobs_in_flight, _JOBS_WAIT_S)
 
 
-def capped_budget(budget: int | None, limits: Limits) -> int | None:
-    """Return the tokens a day that hold for a tenant: its own budget, at most its limit."""
-    figures = [figure for figure in (budget, limits.tokens_per_day) if figure is not None]
-    return min(figures) if figures else None
+def within_limits(policy: Policy, overrides: Mapping[str, Any]) -> Policy:
+    """Return the policy with the tenant's budget of tokens cut to its limit, where it has one."""
+    limit = overrides.get("tokens_per_day")
+    budget = policy.tenant_token_budget
+    if limit is None or (budget is not None and budget <= limit):
+        return policy
+    return replace(policy, tenant_token_budget=limit)

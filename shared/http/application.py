@@ -44,6 +44,7 @@ _ERRORS = {
     413: "The body is over its limit.",
     415: "The body's Content-Type is not application/json.",
     422: "A value breaks a rule; `errors` names it.",
+    429: "A rate or a quota of the tenant is used up; waiting helps.",
     503: "A part is away; waiting helps.",
 }
 

@@ -15,6 +15,7 @@ from shared import auth
 from shared.clock import Clock
 from shared.domain.tenancy import Caller, Permission, check_name
 from shared.errors import InvalidInput
+from shared.limits import take_request
 from shared.settings import Settings
 from shared.store.database import Database
 
@@ -63,6 +64,7 @@ def caller(*permissions: Permission) -> Callable[..., Caller]:
         found = auth.authenticate(database, request.headers.get("authorization"))
         # Kept for the audit of a 404, which is written where errors are translated.
         request.state.caller = found
+        take_request(database, found, request.app.state.settings)
         auth.require(found, permissions)
         return found
 

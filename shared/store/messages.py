@@ -41,6 +41,7 @@ class NewTurn:
     agent: Mapping[str, Any] | None = None
     labels: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    size_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ def insert_turn(tx: WriteTx, turn: NewTurn) -> None:
             agent=turn.agent,
             labels=dict(turn.labels),
             metadata=dict(turn.metadata),
+            size_bytes=turn.size_bytes,
         )
     )
     tx.connection.execute(

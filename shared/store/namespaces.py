@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
+from shared.domain.limits import within_limits
 from shared.domain.tenancy import Policy, effective_policy
 from shared.errors import NotFound
 from shared.settings import Settings
@@ -18,12 +19,28 @@ from shared.store.tables import namespaces, tenants, threads
 
 # Built once: building a statement costs more than running it.
 _FIND = (
-    select(namespaces, tenants.c.policy.label("tenant_policy"))
+    select(
+        namespaces,
+        tenants.c.policy.label("tenant_policy"),
+        tenants.c.limits.label("tenant_limits"),
+    )
     .join(tenants, tenants.c.tenant_id == namespaces.c.tenant_id)
     .where(
         namespaces.c.tenant_id == bindparam("tenant_id"),
         namespaces.c.namespace == bindparam("namespace"),
     )
+)
+
+_COUNT_TURN = text(
+    """
+    UPDATE namespaces SET
+        turn_count = turn_count + 1,
+        day_turns = CASE WHEN counted_day = current_date THEN day_turns + 1 ELSE 1 END,
+        counted_day = current_date,
+        stored_bytes = stored_bytes + :size_bytes
+    WHERE tenant_id = :tenant_id AND namespace = :namespace
+    RETURNING turn_count
+    """
 )
 
 
@@ -72,7 +89,9 @@ def find_namespace(tx: ReadTx, namespace: str, *, defaults: Policy) -> Namespace
         return None
     return NamespaceRow(
         namespace=row.namespace,
-        policy=effective_policy(defaults, row.tenant_policy, row.policy),
+        policy=within_limits(
+            effective_policy(defaults, row.tenant_policy, row.policy), row.tenant_limits
+        ),
         overrides=row.policy,
         turn_count=row.turn_count,
         block_count=row.block_count,
@@ -189,12 +208,15 @@ def advance_thread(
     )
 
 
-def next_namespace_turn(tx: WriteTx, namespace: str) -> int:
+def next_namespace_turn(tx: WriteTx, namespace: str, *, size_bytes: int = 0) -> int:
     """Count one turn of the namespace and return its number: the clock of weights (D4).
 
-    Locks the namespace's row until the commit, so it is called last.
+    Counts it, and its `size_bytes`, for the tenant's quotas as well. Locks the namespace's row
+    until the commit, so it is called last.
     """
-    return _count(tx, namespace, "turn_count")
+    values = {"tenant_id": tx.tenant_id, "namespace": namespace, "size_bytes": size_bytes}
+    number: int = tx.connection.execute(_COUNT_TURN, values).scalar_one()
+    return number
 
 
 def next_block_sequence(tx: WriteTx, namespace: str) -> int:
