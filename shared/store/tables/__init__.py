@@ -3,6 +3,7 @@
 from shared.store.tables.base import metadata
 from shared.store.tables.blocks import block_layers, block_states, block_summaries, blocks
 from shared.store.tables.curation import conflicts
+from shared.store.tables.erasures import erasure_keys, erasures, tombstones
 from shared.store.tables.events import event_links, event_sources, events
 from shared.store.tables.graph import (
     edge_sources,
@@ -50,6 +51,8 @@ __all__ = [
     "conflicts",
     "edge_sources",
     "edges",
+    "erasure_keys",
+    "erasures",
     "event_links",
     "event_sources",
     "events",
@@ -74,6 +77,7 @@ __all__ = [
     "search_postings",
     "tenants",
     "threads",
+    "tombstones",
     "turns",
     "use_receipt_events",
     "use_receipts",

@@ -20,7 +20,6 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from shared.store.tables.base import (
     NOW,
-    belongs_to,
     created_at,
     instant,
     json_list,
@@ -69,7 +68,6 @@ jobs = Table(
     created_at(),
     instant("started_at", nullable=True),
     instant("finalized_at", nullable=True),
-    belongs_to("namespaces", "namespace"),
     CheckConstraint(f"state IN ({_STATES})", name="state"),
     CheckConstraint("(state = 'running') = (lease_token IS NOT NULL)", name="running_has_lease"),
     CheckConstraint("(lease_token IS NULL) = (lease_until IS NULL)", name="lease_whole"),

@@ -99,6 +99,8 @@ use_receipts = Table(
     belongs_to("assessments", "assessment_id"),
     UniqueConstraint("tenant_id", "namespace", "receipt_id"),
     Index("ix_use_receipts_namespace", "tenant_id", "namespace", "use_receipt_id"),
+    Index("ix_use_receipts_batch", "tenant_id", "batch_id"),
+    Index("ix_use_receipts_assessment", "tenant_id", "assessment_id"),
 )
 
 use_receipt_events = Table(

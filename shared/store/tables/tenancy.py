@@ -67,6 +67,9 @@ namespaces = Table(
     Column("turn_count", BigInteger, nullable=False, server_default="0"),
     Column("block_count", BigInteger, nullable=False, server_default="0"),
     Column("revision", BigInteger, nullable=False, server_default="0"),
+    # Turns and blocks that the counters above still count, though they were erased.
+    Column("erased_turn_count", BigInteger, nullable=False, server_default="0"),
+    Column("erased_block_count", BigInteger, nullable=False, server_default="0"),
     Column("derivation_version", Integer, nullable=False, server_default="1"),
     Column("graph_version_id", Text),
     created_at(),
@@ -87,6 +90,9 @@ threads = Table(
     Column("sealed_turn_count", BigInteger, nullable=False, server_default="0"),
     Column("block_count", Integer, nullable=False, server_default="0"),
     Column("ready_count", Integer, nullable=False, server_default="0"),
+    # Turns that `turn_count` still counts, and blocks that left a gap, since they were erased.
+    Column("erased_turn_count", BigInteger, nullable=False, server_default="0"),
+    Column("erased_block_count", BigInteger, nullable=False, server_default="0"),
     created_at(),
     instant("last_turn_at", nullable=True),
     belongs_to("namespaces", "namespace"),

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 
 from shared.store.tables.base import (
@@ -68,6 +77,8 @@ messages = Table(
     belongs_to("turns", "turn_id"),
     UniqueConstraint("tenant_id", "namespace", "thread_id", "turn_sequence", "position"),
     CheckConstraint("role IN ('user', 'assistant', 'tool', 'system')", name="role"),
+    # An erasure deletes by turn, and the foreign key asks for each.
+    Index("ix_messages_turn", "tenant_id", "turn_id"),
 )
 
 request_receipts = Table(
