@@ -33,7 +33,8 @@ class ImportAction(StrEnum):
     IGNORE = "IGNORE"
 
 
-_NEEDS_TARGET = frozenset({ImportAction.MERGE, ImportAction.SUPERSEDE, ImportAction.CONFLICT})
+NEEDS_TARGET: Final = frozenset({ImportAction.MERGE, ImportAction.SUPERSEDE, ImportAction.CONFLICT})
+"""Actions that are about events which exist already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +72,22 @@ class Decision:
 
 
 def settle_repeated(
-    candidates: Sequence[Candidate], existing: Mapping[str, str]
+    candidates: Sequence[Candidate], existing: Mapping[str, str], *, is_recovered: bool = False
 ) -> tuple[Decision | None, ...]:
     """Return a final IGNORE for each exact repetition, None where a decision is needed.
 
     `existing` maps the fingerprints of events that are not forgotten or archived to their ids.
-    A candidate also repeats an earlier one of the same import.
+    A candidate also repeats an earlier one of the same import. Recovered ones are read by a
+    model, so that a person confirms even these.
     """
     seen: set[str] = set()
     settled: list[Decision | None] = []
     for candidate in candidates:
         key = candidate.fingerprint
         if key in existing:
-            settled.append(_repeated(_REPEATS_STORED, (existing[key],)))
+            settled.append(_repeated(_REPEATS_STORED, (existing[key],), is_recovered))
         elif key in seen:
-            settled.append(_repeated(_REPEATS_FILE, ()))
+            settled.append(_repeated(_REPEATS_FILE, (), is_recovered))
         else:
             settled.append(None)
         seen.add(key)
@@ -110,7 +112,7 @@ def normalise_decision(
     said = fields.get("reason")
     reason = said.strip()[:_REASON] or None if isinstance(said, str) else None
     sure = UNSURE if confidence is None else confidence
-    if action in _NEEDS_TARGET and not legal:
+    if action in NEEDS_TARGET and not legal:
         action, sure, reason = ImportAction.IGNORE, UNSURE, _NO_LEGAL_TARGET
     return Decision(
         action=action,
@@ -134,11 +136,16 @@ def undecided(reason: str) -> Decision:
     )
 
 
-def _repeated(reason: str, existing: tuple[str, ...]) -> Decision:
+def repeated(event_id: str) -> Decision:
+    """Return the decision for what is remembered word for word by now."""
+    return _repeated(_REPEATS_STORED, (event_id,), False)
+
+
+def _repeated(reason: str, existing: tuple[str, ...], is_recovered: bool) -> Decision:
     return Decision(
         action=ImportAction.IGNORE,
         confidence=1.0,
-        requires_confirmation=False,
+        requires_confirmation=is_recovered,
         existing_event_ids=existing,
         reason=reason,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Final
 
 from shared.domain.external_memory import MAX_CANDIDATES, Candidate, normalise_candidate
@@ -17,6 +18,14 @@ from shared.errors import InvalidInput
 
 SCHEMAS: Final = ("stratagate.external-memory.v1", "stratagate.external-memory.v2")
 SOURCE_TYPE: Final = "external_ai_memory_export"
+
+
+class ImportSource(StrEnum):
+    """Whose format the text is in; `auto` finds out."""
+
+    AUTO = "auto"
+    STRATAGATE = "stratagate"
+    MEM0 = "mem0"
 
 
 class UnreadableImport(InvalidInput):
@@ -48,6 +57,7 @@ class ParsedImport:
 
     candidates: tuple[Candidate, ...]
     skipped: tuple[SkippedItem, ...] = ()
+    source: ImportSource = ImportSource.STRATAGATE
     is_recovered: bool = False
 
     @property
@@ -57,20 +67,23 @@ class ParsedImport:
         return f"Parsed {count} candidate events from external memory export."
 
 
-def parse_external_memory(text: str) -> ParsedImport:
+def parse_external_memory(text: str, source: ImportSource = ImportSource.AUTO) -> ParsedImport:
     """Return the candidates of an import's text.
 
     At most 200 valid ones are taken; the list is `candidates`, else `events`; a mem0 export (a
-    list of memories, bare or under `results`) is read as well. Raises UnreadableImport.
+    list of memories, bare or under `results`) is read as well, unless `source` names the one
+    format that is expected. Raises UnreadableImport.
     """
     if not text.replace("\ufeff", "").strip():
         raise UnreadableImport("External memory text must not be empty", is_recoverable=False)
     listed = read_value(text)
-    if is_mem0(listed):
-        return _collect(_mem0_items(listed), mem0=True)
-    root = _root(text)
-    if is_mem0(root):
+    root = listed if is_mem0(listed) else _root(text)
+    if is_mem0(root) or (source is ImportSource.MEM0 and _lists_memories(root)):
+        if source is ImportSource.STRATAGATE:
+            raise UnreadableImport("This is a mem0 export", is_recoverable=False)
         return _collect(_mem0_items(root), mem0=True)
+    if source is ImportSource.MEM0 or not isinstance(root, Mapping):
+        raise UnreadableImport("This is not a mem0 export", is_recoverable=False)
     _check_word(root.get("schemaVersion"), SCHEMAS, "Unsupported external memory schema")
     _check_word(root.get("sourceType"), (SOURCE_TYPE,), "Invalid external memory sourceType")
     return _collect(_listed(root), mem0=False)
@@ -108,6 +121,10 @@ def _mem0_items(root: object) -> list[object]:
     return items if isinstance(items, list) else []
 
 
+def _lists_memories(root: object) -> bool:
+    return isinstance(root, list) or (isinstance(root, Mapping) and root.get("results") == [])
+
+
 def _collect(items: list[object], *, mem0: bool) -> ParsedImport:
     candidates: list[Candidate] = []
     skipped: list[SkippedItem] = []
@@ -119,7 +136,8 @@ def _collect(items: list[object], *, mem0: bool) -> ParsedImport:
             skipped.append(SkippedItem(index, "over_limit"))
         else:
             candidates.append(candidate)
-    return ParsedImport(tuple(candidates), tuple(skipped))
+    source = ImportSource.MEM0 if mem0 else ImportSource.STRATAGATE
+    return ParsedImport(tuple(candidates), tuple(skipped), source)
 
 
 def _why_skipped(item: object, *, mem0: bool) -> str:
