@@ -8,11 +8,12 @@ from retrieval.event_cards import in_conflict, temporal_card
 from retrieval.graph_views import load_views
 from retrieval.reader import Reader
 from shared.domain.advisories import CitedItem
+from shared.domain.events import EventStatus
 from shared.domain.graph_view import EdgeView, FactView, NodeView
 from shared.domain.temporal.resolver import resolve
 from shared.store.blocks import summaries_of
 from shared.store.database import ReadTx
-from shared.store.events import VISIBLE, EventLink, StoredEvent, events_by_id, links_of
+from shared.store.events import EventLink, StoredEvent, events_by_id, links_of
 from shared.store.messages import StoredMessage, messages_by_id
 
 
@@ -22,8 +23,9 @@ def cited_items(tx: ReadTx, reader: Reader, refs: Sequence[str]) -> list[CitedIt
     events = events_by_id(tx, [i for ref, i in ids.items() if ref.startswith("event:")])
     links = links_of(tx, list(events))
     others = events_by_id(tx, {link.other_event_id for link in links} | set(events))
-    alive = {name: other for name, other in others.items() if other.status in VISIBLE}
-    node_ids = {i for ref, i in ids.items() if ref.startswith("graph-node:")}
+    # A contradiction is open between two active events alone.
+    alive = {name: one for name, one in others.items() if one.status is EventStatus.ACTIVE}
+    node_ids = {i for ref, i in ids.items() if ref.startswith(("graph-node:", "element:"))}
     nodes = {view.id: view for view in load_views(tx, node_ids).asked}
     messages = messages_by_id(tx, [i for ref, i in ids.items() if ref.startswith("raw:")])
     blocks = [i for ref, i in ids.items() if ref.startswith("block:")]
@@ -67,7 +69,7 @@ def _event(
         text="\n".join(text),
         has_date=times.happened_start is not None,
         status=event.status.value,
-        in_conflict=in_conflict(event.event_id, links, alive),
+        in_conflict=event.event_id in alive and in_conflict(event.event_id, links, alive),
     )
 
 

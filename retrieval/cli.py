@@ -13,7 +13,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from shared.domain.tenancy import check_name
 from shared.errors import InvalidInput, StrataGateError, Unavailable
+from shared.logs import configure_logs_once
 from shared.settings import get_settings
 
 _TIMEOUT_S = 30.0
@@ -28,6 +30,7 @@ def register(app: typer.Typer) -> None:
     """Add the read side's commands to the `stratagate` command."""
     app.command()(search)
     app.command()(show)
+    app.command("mcp")(serve_mcp)
 
 
 def search(
@@ -80,6 +83,33 @@ def show(
     block = reply["block"]
     _out.print(block["header"], style="bold", highlight=False)
     _out.print(block["content"], highlight=False, markup=False)
+
+
+def serve_mcp(
+    namespace: Annotated[
+        str | None,
+        typer.Option(help="The namespace of every call; the tools then have no such argument."),
+    ] = None,
+    thread: Annotated[str | None, typer.Option(help="The conversation of every call.")] = None,
+    api_url: Annotated[str | None, typer.Option(help="Where the API is.")] = None,
+    api_key: Annotated[
+        str | None, typer.Option(help="Better in STRATAGATE_API_KEY: arguments are seen by all.")
+    ] = None,
+) -> None:
+    """Serve the memory tools to a desktop agent: MCP over standard input and output."""
+    from retrieval.mcp.server import Fixed  # noqa: PLC0415 - the SDK takes a second to load
+    from retrieval.mcp.stdio import serve_stdio  # noqa: PLC0415 - as above
+
+    settings = get_settings()
+    key = api_key or (settings.api_key.get_secret_value() if settings.api_key else None)
+    if key is None:
+        raise InvalidInput("set STRATAGATE_API_KEY to a key that may read", code="no_api_key")
+    fixed = Fixed(
+        namespace=None if namespace is None else check_name(namespace, "--namespace"),
+        thread_id=None if thread is None else check_name(thread, "--thread"),
+    )
+    configure_logs_once(settings.log_format, settings.log_level)
+    serve_stdio(api_url or settings.api_url, key, fixed)
 
 
 def _events_table(items: list[dict[str, Any]]) -> Table:

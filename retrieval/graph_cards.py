@@ -167,7 +167,7 @@ def node_detail(
 
 def fact_card(fact: FactView, view: NodeView, events: Mapping[str, StoredEvent]) -> FactCard:
     """Return one fact of a node's view, its times in the zone of the event that says it (D3)."""
-    zone = _zone_of(fact, events)
+    zone = zone_of(fact.source_event_ids, events)
     return FactCard(
         fact_id=fact.id,
         key=fact.key,
@@ -176,8 +176,8 @@ def fact_card(fact: FactView, view: NodeView, events: Mapping[str, StoredEvent])
         status=fact.status.value,
         is_current=fact in view.current_facts,
         is_planned=fact.is_planned,
-        valid_from=_shown(fact.valid_from, zone),
-        valid_until=_shown(fact.valid_until, zone),
+        valid_from=shown_bound(fact.valid_from, zone),
+        valid_until=shown_bound(fact.valid_until, zone),
         recorded_at=shown_in_zone(fact.recorded_at, "UTC"),
         confidence=fact.confidence,
         source_event_ids=list(fact.source_event_ids),
@@ -187,15 +187,22 @@ def fact_card(fact: FactView, view: NodeView, events: Mapping[str, StoredEvent])
 def shown_value(fact: FactView) -> str | list[str]:
     """Return a fact's value as readers see it, redacted together with its key."""
     if isinstance(fact.value, str):
-        return _beside_key(fact.key, fact.value)
-    return [_beside_key(fact.key, item) for item in fact.value]
+        return shown_beside_key(fact.key, fact.value)
+    return [shown_beside_key(fact.key, item) for item in fact.value]
+
+
+def shown_beside_key(key: str, value: str) -> str:
+    """Redact a value with its key before it: what a secret is may only show from its name."""
+    lead = f"{key}: "
+    shown = shown_text(lead + value)
+    return shown.removeprefix(lead) if shown.startswith(lead) else shown
 
 
 def edge_card(
     edge: EdgeView, view: NodeView, names: Mapping[str, str], events: Mapping[str, StoredEvent]
 ) -> EdgeCard:
     """Return one edge of a node's view, its times in the zone of the event that says it (D3)."""
-    zone = _zone_of(edge, events)
+    zone = zone_of(edge.source_event_ids, events)
     return EdgeCard(
         edge_id=edge.id,
         from_node_id=edge.from_node_id,
@@ -206,8 +213,8 @@ def edge_card(
         status=edge.status.value,
         is_current=edge in view.current_edges,
         is_planned=edge.is_planned,
-        valid_from=_shown(edge.valid_from, zone),
-        valid_until=_shown(edge.valid_until, zone),
+        valid_from=shown_bound(edge.valid_from, zone),
+        valid_until=shown_bound(edge.valid_until, zone),
         recorded_at=shown_in_zone(edge.recorded_at, "UTC"),
         confidence=edge.confidence,
         source_event_ids=list(edge.source_event_ids),
@@ -229,17 +236,11 @@ def timeline(event_ids: Sequence[str], events: Mapping[str, StoredEvent]) -> lis
     ]
 
 
-def _beside_key(key: str, value: str) -> str:
-    """Redact a value with its key before it: what a secret is may only show from its name."""
-    lead = f"{key}: "
-    shown = shown_text(lead + value)
-    return shown.removeprefix(lead) if shown.startswith(lead) else shown
-
-
-def _zone_of(record: FactView | EdgeView, events: Mapping[str, StoredEvent]) -> str:
+def zone_of(event_ids: Sequence[str], events: Mapping[str, StoredEvent]) -> str:
     """Return the zone of the first event a record rests on; its validity comes from there."""
-    return next((events[name].zone for name in record.source_event_ids if name in events), "UTC")
+    return next((events[name].zone for name in event_ids if name in events), "UTC")
 
 
-def _shown(instant: datetime | None, zone: str) -> str | None:
+def shown_bound(instant: datetime | None, zone: str) -> str | None:
+    """Return one end of a validity in a zone, None for an open one."""
     return None if instant is None else shown_in_zone(instant, zone)

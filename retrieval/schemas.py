@@ -72,6 +72,18 @@ class GraphSearch(Query):
     timezone: str | None = None
 
 
+class ElementSearch(Query):
+    """A search of the same graph as element cards: facts by mode, edges as relations."""
+
+    limit: int = Field(default=8, ge=1, le=12)
+    name: str | None = Field(
+        default=None, max_length=200, description="Part of the element's name or of an alias."
+    )
+    types: list[NodeType] = Field(default_factory=list, max_length=5)
+    at: str | None = Field(default=None, description="Validity time, RFC 3339 with an offset.")
+    timezone: str | None = None
+
+
 class RawSearch(Query):
     """A search of the source messages, open tail included."""
 

@@ -131,17 +131,18 @@ def find_latest_batch(
 
     It is the latest whatever its state (D32). `lock` as for `get_batch`.
     """
-    statement = select(batches).where(
-        batches.c.tenant_id == tx.tenant_id, batches.c.namespace == namespace
-    )
-    if thread_id is None:
-        statement = statement.where(batches.c.key_id == key_id)
-    else:
-        statement = statement.where(batches.c.thread_id == thread_id)
-    statement = statement.order_by(batches.c.batch_id.desc()).limit(1)
+    statement = _newest_first(tx, namespace, thread_id=thread_id, key_id=key_id).limit(1)
     if lock:
         statement = statement.with_for_update()
     return next(iter(_load(tx, statement)), None)
+
+
+def recent_batches(
+    tx: ReadTx, namespace: str, *, thread_id: str | None, key_id: str, limit: int
+) -> list[StoredBatch]:
+    """Return the newest batches of a thread, or without a thread of a key, newest first."""
+    statement = _newest_first(tx, namespace, thread_id=thread_id, key_id=key_id)
+    return _load(tx, statement.limit(limit))
 
 
 def earlier_batches(tx: ReadTx, batch: StoredBatch, *, limit: int) -> list[StoredBatch]:
@@ -195,6 +196,17 @@ def latest_assessment(tx: ReadTx, batch_id: str) -> StoredAssessment | None:
         .limit(1)
     ).one_or_none()
     return None if row is None else _assessment(row)
+
+
+def _newest_first(tx: ReadTx, namespace: str, *, thread_id: str | None, key_id: str) -> Select[Any]:
+    statement = select(batches).where(
+        batches.c.tenant_id == tx.tenant_id, batches.c.namespace == namespace
+    )
+    if thread_id is None:
+        statement = statement.where(batches.c.key_id == key_id)
+    else:
+        statement = statement.where(batches.c.thread_id == thread_id)
+    return statement.order_by(batches.c.batch_id.desc())
 
 
 def _load(tx: ReadTx, statement: Select[Any]) -> list[StoredBatch]:
