@@ -16,7 +16,6 @@ from shared.store.audit import AuditEntry, record
 from shared.store.database import Database, ReadTx, WriteTx
 from shared.store.jobs import hurry_waiting, skip_waiting, skipped_work
 from shared.store.namespaces import (
-    NamespaceRow,
     ensure_namespace,
     find_namespace,
     get_namespace,
@@ -45,7 +44,7 @@ def put_namespace(
     if lock_overrides(tx, namespace) != overrides:
         save_policy(tx, namespace, overrides)
         wake_stopped(tx, namespace)
-        _end_waiting(tx, namespace, settings)
+        end_waiting(tx, namespace, settings)
         _audit(tx, namespace, overrides, caller=caller)
     return namespace_view(tx, namespace, settings=settings), is_new
 
@@ -61,15 +60,15 @@ def patch_namespace(
     before = lock_overrides(tx, namespace)
     old = get_namespace(tx, namespace, defaults=policy_defaults(settings)).policy
     fields = change.model_dump(exclude_unset=True, exclude={"apply_suggested_lambda"})
-    save_policy(tx, namespace, _merged(before, fields))
+    save_policy(tx, namespace, merged(before, fields))
     if "token_budget" in fields:
         wake_stopped(tx, namespace)
-    _end_waiting(tx, namespace, settings)
-    suggestion = _suggestion(tx, namespace, old, settings=settings)
+    end_waiting(tx, namespace, settings)
+    suggestion = suggested_lambda(old, _policy(tx, namespace, settings))
     applied = suggestion is not None and change.apply_suggested_lambda
     if applied:
         fields["block_decay_lambda"] = suggestion
-        save_policy(tx, namespace, _merged(before, fields))
+        save_policy(tx, namespace, merged(before, fields))
     _audit(tx, namespace, fields, caller=caller)
     return {
         **namespace_view(tx, namespace, settings=settings),
@@ -116,7 +115,7 @@ def namespace_view(tx: ReadTx, namespace: str, *, settings: Settings) -> dict[st
         "block_count": row.block_count,
         "revision": row.revision,
         "created_at": row.created_at.isoformat(),
-        "warnings": _warnings(row),
+        "warnings": warnings_of(row.policy),
     }
 
 
@@ -135,7 +134,7 @@ def namespace_with_counts(tx: ReadTx, namespace: str, *, settings: Settings) -> 
     return {**view, "counts": counts | {"progress_percent": progress, "to_reprocess": offered}}
 
 
-def _end_waiting(tx: WriteTx, namespace: str, settings: Settings) -> None:
+def end_waiting(tx: WriteTx, namespace: str, settings: Settings) -> None:
     """Let no job wait for a stage that is off.
 
     Projections are skipped at once. An extraction has a block to make ready, so its own step
@@ -160,21 +159,21 @@ def _progress_percent(jobs: Mapping[str, Mapping[str, int]]) -> int:
     return 100 if live == 0 else 100 * ended // (ended + live)
 
 
-def _merged(overrides: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+def merged(overrides: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
     """Lay changed fields over a namespace's own policy; null takes a field out of it."""
-    merged = dict(overrides)
+    laid = dict(overrides)
     for name, value in fields.items():
         if value is None:
-            merged.pop(name, None)
+            laid.pop(name, None)
         elif name == "stages":
-            merged[name] = _merged(merged.get(name, {}), value)
+            laid[name] = merged(laid.get(name, {}), value)
         else:
-            merged[name] = value
-    return merged
+            laid[name] = value
+    return laid
 
 
-def _suggestion(tx: ReadTx, namespace: str, old: Policy, *, settings: Settings) -> float | None:
-    new = _policy(tx, namespace, settings)
+def suggested_lambda(old: Policy, new: Policy) -> float | None:
+    """Return the λ that keeps decay per turn at the new block size; None when it is the old."""
     if new.block_turn_size == old.block_turn_size:
         return None
     return suggest_lambda(
@@ -186,8 +185,9 @@ def _policy(tx: ReadTx, namespace: str, settings: Settings) -> Policy:
     return get_namespace(tx, namespace, defaults=policy_defaults(settings)).policy
 
 
-def _warnings(row: NamespaceRow) -> list[str]:
-    return [_STEEP] if row.policy.block_decay_lambda > STEEP_LAMBDA else []
+def warnings_of(policy: Policy) -> list[str]:
+    """Return what is unwise about a policy, in words."""
+    return [_STEEP] if policy.block_decay_lambda > STEEP_LAMBDA else []
 
 
 def _audit(tx: WriteTx, namespace: str, fields: Mapping[str, Any], *, caller: Caller) -> None:

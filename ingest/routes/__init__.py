@@ -9,13 +9,25 @@ from ingest.routes import (
     jobs,
     keys,
     namespaces,
+    policy,
     reprocess,
     turns,
     usage,
 )
 
 router = APIRouter()
-for part in (turns, namespaces, curation, conflicts, jobs, keys, reprocess, usage, audit_log):
+for part in (
+    turns,
+    namespaces,
+    policy,
+    curation,
+    conflicts,
+    jobs,
+    keys,
+    reprocess,
+    usage,
+    audit_log,
+):
     router.include_router(part.router)
 
 __all__ = ["router"]

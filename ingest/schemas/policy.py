@@ -68,6 +68,39 @@ class PolicyPatch(PolicyIn):
         return self
 
 
+class DefaultPolicyPatch(PolicyPatch):
+    """A change of the tenant's default policy; null follows the settings again."""
+
+    tenant_token_budget: int | None = Field(
+        default=None,
+        ge=0,
+        le=10**15,
+        description="Tokens a UTC day that all namespaces together may cost.",
+    )
+    apply_to_existing: bool = Field(
+        default=False,
+        description="Also write the fields given here to every namespace, over its own; without "
+        "any field, all that the default says.",
+    )
+
+
+class DefaultPolicyView(Wire):
+    """The policy with which namespaces begin, and what of it the tenant itself sets."""
+
+    policy: dict[str, Any] = Field(description="The settings with the tenant's own laid over.")
+    overrides: dict[str, Any] = Field(description="What the tenant itself sets.")
+    warnings: list[str]
+
+
+class DefaultPolicyPatched(DefaultPolicyView):
+    """A changed default; the suggestion is null unless the block size changed."""
+
+    suggested_block_decay_lambda: float | None
+    suggested_lambda_applied: bool
+    namespaces_changed: int = Field(description="Namespaces whose own policy was written.")
+    sealed_block_ids: list[str] = Field(description="Blocks that a smaller size sealed at once.")
+
+
 class NamespaceView(Wire):
     """A namespace: the policy that holds, what of it is its own, and its counters."""
 

@@ -42,7 +42,8 @@ _WAKE = text(
     """
     UPDATE jobs SET scheduled_at = now(), rung_at = NULL,
         snoozed_s = greatest(0, snoozed_s - extract(epoch FROM scheduled_at - now())::integer)
-    WHERE tenant_id = :tenant_id AND namespace = :namespace AND state = 'available'
+    WHERE tenant_id = :tenant_id AND state = 'available'
+      AND (cast(:namespace AS text) IS NULL OR namespace = :namespace)
       AND reason = :reason AND scheduled_at > now()
     """
 )
@@ -74,7 +75,7 @@ def audit_stop(tx: WriteTx, namespace: str, stop: BudgetStop) -> bool:
     return True
 
 
-def wake_stopped(tx: WriteTx, namespace: str) -> int:
-    """Let jobs that wait for a new budget look again at once; return how many."""
+def wake_stopped(tx: WriteTx, namespace: str | None) -> int:
+    """Let jobs that wait for a new budget look again at once; None: of the whole tenant."""
     values = {"tenant_id": tx.tenant_id, "namespace": namespace, "reason": BUDGET_EXCEEDED}
     return tx.connection.execute(_WAKE, values).rowcount
