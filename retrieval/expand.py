@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from retrieval.batches import new_batch_id, record_batch
+from retrieval.curation_trail import curation_of
 from retrieval.event_cards import EventDetail, event_detail, event_ref
 from retrieval.graph_cards import NodeDetail, node_detail, node_ref
 from retrieval.graph_match import MAX_EVIDENCE
@@ -56,12 +57,18 @@ def expand_event(tx: WriteTx, reader: Reader, event_id: str) -> EventExpansionRe
     return EventExpansionReply(batch_id, detail, detail.evidence_ref)
 
 
-def read_event(tx: ReadTx, reader: Reader, event_id: str) -> EventDetail:
-    """Return an event whole, without a batch; NotFound as `expand_event`."""
-    event = _visible_event(tx, reader, event_id)
+def read_event(
+    tx: ReadTx, reader: Reader, event_id: str, *, sees_set_aside: bool = False
+) -> EventDetail:
+    """Return an event whole, without a batch; NotFound as `expand_event`.
+
+    `sees_set_aside` shows forgotten and archived ones too: curators alone may read them.
+    """
+    event = _event(tx, reader, event_id, sees_set_aside=sees_set_aside)
     sources = _sources(tx, event.source_message_ids)
     links = links_of(tx, [event_id])
-    return event_detail(reader, event, links=links, sources=sources)
+    curation = curation_of(tx, event_id)
+    return event_detail(reader, event, links=links, sources=sources, curation=curation)
 
 
 def expand_node(
@@ -96,9 +103,11 @@ def expand_node(
     return NodeExpansionReply(batch_id, detail, detail.evidence_ref, shown_at)
 
 
-def _visible_event(tx: ReadTx, reader: Reader, event_id: str) -> StoredEvent:
+def _event(tx: ReadTx, reader: Reader, event_id: str, *, sees_set_aside: bool) -> StoredEvent:
     event = events_by_id(tx, [event_id]).get(event_id)
-    if event is None or event.namespace != reader.name or event.status not in VISIBLE:
+    if event is None or event.namespace != reader.name:
+        raise NotFound("no such event")
+    if event.status not in VISIBLE and not sees_set_aside:
         raise NotFound("no such event")
     return event
 

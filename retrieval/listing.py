@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from retrieval.event_cards import EventCard, event_card
 from retrieval.reader import Reader
-from shared.domain.events import EventStatus
 from shared.store.database import ReadTx
-from shared.store.events import links_of, recent_events
+from shared.store.event_lists import EventFilter, newest_page
+from shared.store.events import links_of
 from shared.store.namespaces import ThreadRow, list_threads
 
 
@@ -37,16 +36,11 @@ def events_page(
     *,
     before: str | None,
     limit: int,
-    statuses: Collection[EventStatus],
+    only: EventFilter,
 ) -> list[EventCard]:
     """Return events, newest first, older than the id `before`."""
-    found = recent_events(
-        tx,
-        reader.name,
-        version=reader.version,
-        limit=limit,
-        statuses=statuses,
-        before=before,
+    found = newest_page(
+        tx, reader.name, version=reader.version, limit=limit, before=before, only=only
     )
     links = links_of(tx, [event.event_id for event in found])
     return [event_card(reader, event, links=links) for event in found]

@@ -10,7 +10,7 @@ from retrieval.reader import Reader
 from shared.domain.event_filters import Window
 from shared.errors import InvalidInput
 from shared.store.database import ReadTx
-from shared.store.event_lists import timeline_page
+from shared.store.event_lists import EventFilter, timeline_page
 from shared.store.events import links_of
 
 
@@ -30,6 +30,7 @@ def read_timeline(
     after: str | None,
     limit: int,
     newest_first: bool,
+    only: EventFilter,
 ) -> list[TimelineItem]:
     """Return events by source time, after the place `after` (see `place_of`)."""
     wanted = window or Window()
@@ -42,6 +43,7 @@ def read_timeline(
         start=wanted.start,
         end=wanted.end,
         newest_first=newest_first,
+        only=only,
     )
     links = links_of(tx, [event.event_id for _, event in found])
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from retrieval.event_cards import EventCard, EventDetail
 from retrieval.expand import EventExpansionReply, expand_event, read_event
@@ -15,11 +15,35 @@ from retrieval.schemas import EventExpansion, EventSearch
 from retrieval.search import EventReply, search_events
 from retrieval.timeline import TimelineItem, place_of, read_timeline
 from retrieval.times import read_window
-from shared.domain.events import EventStatus
+from shared.auth import require
+from shared.domain.events import EventStatus, EventType
+from shared.domain.tenancy import Permission, check_name
 from shared.http.paging import PageOf
 from shared.ids import Prefix, check_id
+from shared.store.event_lists import EventFilter
+from shared.store.events import VISIBLE
 
 router = APIRouter(prefix="/v1/retrieval/{ns}", tags=["events"])
+
+Statuses = Literal["active", "superseded", "forgotten", "archived"]
+
+
+def listed(
+    edge: ReadEdge,
+    statuses: Annotated[list[Statuses] | None, Query()] = None,
+    event_types: Annotated[list[EventType] | None, Query(max_length=11)] = None,
+    thread_id: Annotated[str | None, Query(description="Events of one thread.")] = None,
+) -> EventFilter:
+    """Read which events a list shows; Forbidden for those that only curators may see."""
+    wanted = [EventStatus(name) for name in statuses] if statuses else list(VISIBLE)
+    if not set(wanted) <= set(VISIBLE):
+        require(edge.caller, (Permission.CURATE,))
+    if thread_id is not None:
+        check_name(thread_id, "/query/thread_id")
+    return EventFilter(wanted, event_types or (), thread_id)
+
+
+Listed = Annotated[EventFilter, Depends(listed)]
 
 
 @router.post("/events/search", summary="Search events")
@@ -45,12 +69,11 @@ def get_events(
     ns: str,
     edge: ReadEdge,
     page: PageOf,
-    statuses: Annotated[list[Literal["active", "superseded"]] | None, Query()] = None,
+    only: Listed,
 ) -> PageReply[EventCard]:
-    """A plain list makes no batch."""
-    wanted = [EventStatus(name) for name in statuses or ("active", "superseded")]
+    """A plain list makes no batch; `forgotten` and `archived` are for keys that may curate."""
     with edge.reading(ns) as (tx, reader):
-        found = events_page(tx, reader, before=page.after, limit=page.probe, statuses=wanted)
+        found = events_page(tx, reader, before=page.after, limit=page.probe, only=only)
     return PageReply.of(page, found, key=lambda card: card.event_id)
 
 
@@ -58,8 +81,9 @@ def get_events(
 def get_event(ns: str, evt: str, edge: ReadEdge) -> EventDetail:
     """Without a batch: what is read here cannot be recorded as used."""
     event_id = check_id(evt, Prefix.EVENT, "/path/evt")
+    may_curate = edge.caller.may(Permission.CURATE)
     with edge.reading(ns) as (tx, reader):
-        return read_event(tx, reader, event_id)
+        return read_event(tx, reader, event_id, sees_set_aside=may_curate)
 
 
 @router.get("/timeline", summary="Events in the order of the time they speak of")
@@ -67,6 +91,7 @@ def get_timeline(
     ns: str,
     edge: ReadEdge,
     page: PageOf,
+    only: Listed,
     start: Annotated[str | None, Query(alias="from")] = None,
     end: Annotated[str | None, Query(alias="to")] = None,
     timezone: str | None = None,
@@ -82,5 +107,6 @@ def get_timeline(
             after=page.after,
             limit=page.probe,
             newest_first=order == "newest",
+            only=only,
         )
     return PageReply.of(page, found, key=place_of)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from shared.domain.events import Criticality, EventStatus
 from shared.domain.supersession import (
@@ -19,6 +20,8 @@ from shared.domain.supersession import (
     plan_restore,
     plan_set_aside,
 )
+
+_SET_ASIDE: Final = frozenset({EventStatus.FORGOTTEN, EventStatus.ARCHIVED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,8 @@ def plan_curation(event: Curated, wish: CurationWish) -> Curated:
     """
     state = event.state
     if wish.status is EventStatus.ACTIVE:
-        state = applied(state, plan_restore(state))
+        if state.status in _SET_ASIDE:
+            state = applied(state, plan_restore(state))
     elif wish.status is not None:
         state = applied(state, plan_set_aside(state, wish.status))
     return Curated(

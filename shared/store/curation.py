@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqlalchemy import func, select, update
 
 from shared.domain.curation import Curated
 from shared.domain.supersession import EventState
+from shared.store.audit import AuditEntry, StoredAudit
 from shared.store.database import ReadTx, WriteTx
 from shared.store.events import StoredEvent
-from shared.store.tables import event_links, events
+from shared.store.tables import audit_log, event_links, events
+
+DECISIONS: Final = ("event_curated", "conflict_resolved", "conflict_reopened")
+"""The actions in the audit log that are decisions about an event."""
 
 
 def curated(event: StoredEvent) -> Curated:
@@ -49,6 +55,28 @@ def save_curation(tx: WriteTx, wanted: Curated) -> int:
         .returning(events.c.curation_revision)
     ).scalar_one()
     return revision
+
+
+def decisions_about(tx: ReadTx, event_id: str, *, limit: int) -> list[StoredAudit]:
+    """Return the audit entries of what people decided about an event, newest first."""
+    statement = (
+        select(audit_log)
+        .where(
+            audit_log.c.tenant_id == tx.tenant_id,
+            audit_log.c.subject == event_id,
+            audit_log.c.action.in_(DECISIONS),
+        )
+        .order_by(audit_log.c.audit_id.desc())
+        .limit(limit)
+    )
+    return [
+        StoredAudit(
+            row.audit_id,
+            AuditEntry(row.action, row.key_id, row.namespace, row.subject, row.detail),
+            row.created_at,
+        )
+        for row in tx.connection.execute(statement)
+    ]
 
 
 def successors_of(tx: ReadTx, event_id: str) -> list[str]:

@@ -1,18 +1,48 @@
-"""Events in the order of time they speak of, page by page."""
+"""Lists of events, page by page: by when they were stored, or by the time they speak of."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import Select, select, tuple_
 
-from shared.domain.events import EventStatus
+from shared.domain.events import EventStatus, EventType
 from shared.store.database import ReadTx
 from shared.store.event_search import SOURCE_TIME
 from shared.store.events import VISIBLE, StoredEvent, events_by_id
 from shared.store.tables import events
 from shared.store.versions import in_version
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events a list shows; every condition is hard, an empty one means no condition."""
+
+    statuses: Collection[EventStatus] = VISIBLE
+    event_types: Collection[EventType] = ()
+    thread_id: str | None = None
+
+
+def newest_page(
+    tx: ReadTx,
+    namespace: str,
+    *,
+    version: int,
+    limit: int,
+    before: str | None = None,
+    only: EventFilter,
+) -> list[StoredEvent]:
+    """Return the newest events of the namespace, newest first, older than the id `before`."""
+    statement = _where(select(events.c.event_id), tx, namespace, version=version, only=only)
+    if before is not None:
+        statement = statement.where(events.c.event_id < before)
+    statement = statement.order_by(events.c.event_id.desc()).limit(limit)
+    names = list(tx.connection.execute(statement).scalars())
+    found = events_by_id(tx, names)
+    return [found[name] for name in names]
 
 
 def timeline_page(
@@ -25,19 +55,15 @@ def timeline_page(
     start: datetime | None = None,
     end: datetime | None = None,
     newest_first: bool = False,
-    statuses: Collection[EventStatus] = VISIBLE,
+    only: EventFilter,
 ) -> list[tuple[datetime, StoredEvent]]:
     """Return events by source time (happened, else said, else stored), each with that time.
 
     `after` is the (time, id) of the last one seen; `start` and `end` are inclusive.
     """
     place = tuple_(SOURCE_TIME, events.c.event_id)
-    statement = select(events.c.event_id, SOURCE_TIME.label("at")).where(
-        events.c.tenant_id == tx.tenant_id,
-        events.c.namespace == namespace,
-        in_version(version),
-        events.c.status.in_([status.value for status in statuses]),
-    )
+    wanted = select(events.c.event_id, SOURCE_TIME.label("at"))
+    statement = _where(wanted, tx, namespace, version=version, only=only)
     if start is not None:
         statement = statement.where(start <= SOURCE_TIME)
     if end is not None:
@@ -51,3 +77,20 @@ def timeline_page(
     rows = list(tx.connection.execute(statement.limit(limit)))
     found = events_by_id(tx, [row.event_id for row in rows])
     return [(row.at, found[row.event_id]) for row in rows]
+
+
+def _where(
+    statement: Select[Any], tx: ReadTx, namespace: str, *, version: int, only: EventFilter
+) -> Select[Any]:
+    statement = statement.where(
+        events.c.tenant_id == tx.tenant_id,
+        events.c.namespace == namespace,
+        in_version(version),
+        events.c.status.in_([status.value for status in only.statuses]),
+    )
+    if only.event_types:
+        kinds = [kind.value for kind in only.event_types]
+        statement = statement.where(events.c.event_type.in_(kinds))
+    if only.thread_id is not None:
+        statement = statement.where(events.c.thread_id == only.thread_id)
+    return statement
