@@ -6,12 +6,12 @@ left, so that the order in which jobs finish never shows (D16).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from shared.domain.graph import FoldResult, Rejection
+from shared.domain.graph import FoldResult, GraphChanges, GraphState, Rejection
 from shared.domain.graph_fold import fold, proposal_keys
 from shared.domain.graph_proposed import Proposal
 from shared.ids import Prefix, new_id
@@ -28,6 +28,7 @@ from shared.store.graph import (
 from shared.store.graph_documents import index_nodes
 from shared.store.graph_writes import apply_changes, touched_nodes
 
+Keep = Callable[[GraphState, GraphChanges], None]
 _PREFIXES: Final[Mapping[str, Prefix]] = {
     "node": Prefix.NODE,
     "label": Prefix.LABEL,
@@ -63,10 +64,12 @@ def store_proposals(
     job_event_ids: frozenset[str],
     now: datetime,
     into: GraphTarget | None = None,
+    keep: Keep | None = None,
 ) -> StoredGraph:
     """Fold each proposal in turn, on the live version or on the one named.
 
-    Call while holding the projection lock.
+    `keep` is given the state and the changes before they are written. Call while holding the
+    projection lock.
     """
     shown = into.graph_version_id if into else live_version(tx, namespace)
     version = shown or begin_version(tx, namespace)
@@ -85,6 +88,8 @@ def store_proposals(
             now=now,
             new_id=lambda kind: new_id(_PREFIXES[kind]),
         )
+        if keep is not None:
+            keep(state, result.changes)
         apply_changes(tx, namespace, version, result.changes)
         _note(stored, result)
     index_nodes(

@@ -68,7 +68,7 @@ def unfold(
         state.edges, leaving, events, before, group=edge_group, claims=claims_of_edges
     )
     labels, gone_labels = _unfold_items(state.labels, leaving, before)
-    needed = {one.node_id for one in (*labels, *facts)}
+    needed = {label.node_id for label in labels} | {fact.node_id for fact in facts}
     needed |= {end for edge in edges for end in (edge.from_node_id, edge.to_node_id)}
     nodes, gone_nodes = _unfold_items(state.nodes, leaving, before, kept=frozenset(needed))
     return Unfolded(

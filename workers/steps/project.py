@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Final
 
 from shared.domain.budget import estimate_tokens
@@ -15,14 +16,17 @@ from shared.domain.graph_proposal import GraphReplyError, validate_proposal
 from shared.domain.graph_proposed import Proposal
 from shared.domain.jobs import STAGE_OFF, Cancel, Done, Job, JobKind, JobState, Outcome
 from shared.domain.model_json import MalformedReply
+from shared.domain.turns import IMPORT_THREADS
 from shared.errors import NotFound
-from shared.store.blocks import get_block
+from shared.store.blocks import BlockRow, get_block
 from shared.store.database import ReadTx, WriteTx
 from shared.store.derivation_locks import await_projection
 from shared.store.events import VISIBLE, StoredEvent, events_of_blocks
 from shared.store.graph import source_events
+from shared.store.graph_before import keep_before
+from shared.store.imports import import_of_block
 from shared.store.namespaces import lock_projection
-from workers.graph_storing import GraphTarget, StoredGraph, store_proposals
+from workers.graph_storing import GraphTarget, Keep, StoredGraph, store_proposals
 from workers.models.asking import Asker, Checked
 from workers.models.inputs import ProjectEvent, ProjectInput
 from workers.models.port import ModelTask, TaskKind
@@ -106,7 +110,7 @@ def store(tx: WriteTx, job: Job, draft: ProjectionDraft, context: StepContext) -
     """Fold what is sound into the live graph; the rest is listed and the job degraded (D29)."""
     await_projection(tx, job.namespace)
     try:
-        get_block(tx, job.subject)
+        block = get_block(tx, job.subject)
     except NotFound:
         return SOURCE_ERASED
     sources = source_events(tx, draft.event_ids, version=context.own_derivation)
@@ -129,11 +133,20 @@ def store(tx: WriteTx, job: Job, draft: ProjectionDraft, context: StepContext) -
         job_event_ids=draft.event_ids,
         now=context.now,
         into=_target(context),
+        keep=_keeping(tx, block),
     )
     if not context.is_backfill:
         # Counts the revision on the namespace's row, which turns wait for: so it comes last.
         lock_projection(tx, job.namespace)
     return _done(stored, rejections)
+
+
+def _keeping(tx: WriteTx, block: BlockRow) -> Keep | None:
+    """Return what keeps the graph as it was before an import, which may be undone."""
+    if not block.thread_id.startswith(IMPORT_THREADS):
+        return None
+    import_id = import_of_block(tx, block.block_id, block.thread_id)
+    return None if import_id is None else partial(keep_before, tx, import_id)
 
 
 def _target(context: StepContext) -> GraphTarget | None:
