@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.domain.events import EventTime
+from shared.domain.external_memory import Candidate
 from shared.domain.turns import Message
 
 
@@ -127,6 +128,40 @@ class ProjectInput:
     events: tuple[ProjectEvent, ...]
     nodes: tuple[KnownNode, ...] = ()
     edges: tuple[KnownEdge, ...] = ()
+    part: int = 1
+    parts: int = 1
+    language: str | None = None
+    cuts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ImportMatch:
+    """An event that an imported candidate resembles; the only kind of legal target."""
+
+    event_id: str
+    title: str
+    summary: str
+    status: str
+    time: EventTime
+
+
+@dataclass(frozen=True, slots=True)
+class ImportDecideInput:
+    """One candidate of an import, and what is remembered already that resembles it, best first."""
+
+    candidate: Candidate
+    matches: tuple[ImportMatch, ...]
+    part: int = 1
+    parts: int = 1
+    language: str | None = None
+    cuts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRecoverInput:
+    """One part of an import's text that is no export as it stands, redacted."""
+
+    text: str
     part: int = 1
     parts: int = 1
     language: str | None = None

@@ -23,6 +23,8 @@ class TaskKind(StrEnum):
     SUMMARIZE = "summarize"
     EXTRACT = "extract"
     PROJECT = "project"
+    IMPORT_DECIDE = "import_decide"
+    IMPORT_RECOVER = "import_recover"
 
 
 @dataclass(frozen=True, slots=True)

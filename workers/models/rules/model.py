@@ -6,16 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.domain.jobs import FailureClass
-from workers.models.inputs import ExtractInput, ProjectInput, SummarizeInput
+from workers.models.inputs import (
+    ExtractInput,
+    ImportDecideInput,
+    ImportRecoverInput,
+    ProjectInput,
+    SummarizeInput,
+)
 from workers.models.port import ModelError, ModelReply, ModelTask, Usage
 from workers.models.rules.extract import extract
+from workers.models.rules.import_decide import decide_import
+from workers.models.rules.import_recover import recover_import
 from workers.models.rules.project import project
 from workers.models.rules.summarize import summarize
 
 
 @dataclass(frozen=True, slots=True)
 class RulesModel:
-    """Answers summarize, extract and project from the typed input alone.
+    """Answers every kind of task from the typed input alone.
 
     Deterministic and without a clock, a network or state. It costs no tokens and reports none.
     """
@@ -36,6 +44,10 @@ def _answer(material: object) -> Mapping[str, object]:
             return extract(material)
         case ProjectInput():
             return project(material)
+        case ImportDecideInput():
+            return decide_import(material)
+        case ImportRecoverInput():
+            return recover_import(material)
     raise ModelError(
         FailureClass.PERMANENT,
         "unsupported_input",
