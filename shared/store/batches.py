@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -73,6 +73,7 @@ class StoredAssessment:
     next_strategy: str
     question: str | None
     advisories: tuple[Mapping[str, Any], ...]
+    created_at: datetime | None = None
 
 
 def insert_batch(tx: WriteTx, batch: NewBatch) -> None:
@@ -157,6 +158,67 @@ def earlier_batches(tx: ReadTx, batch: StoredBatch, *, limit: int) -> list[Store
     else:
         statement = statement.where(batches.c.thread_id == batch.thread_id)
     return _load(tx, statement.order_by(batches.c.batch_id.desc()).limit(limit))
+
+
+def thread_batches(
+    tx: ReadTx,
+    namespace: str,
+    thread_id: str | None,
+    *,
+    after: str | None = None,
+    since: datetime | None = None,
+    limit: int,
+) -> list[StoredBatch]:
+    """Return a thread's batches, oldest first, after the id `after`; None: those without one.
+
+    `since` leaves out what was made earlier.
+    """
+    statement = select(batches).where(
+        batches.c.tenant_id == tx.tenant_id,
+        batches.c.namespace == namespace,
+        batches.c.thread_id.is_not_distinct_from(thread_id),
+    )
+    if after is not None:
+        statement = statement.where(batches.c.batch_id > after)
+    if since is not None:
+        statement = statement.where(batches.c.created_at >= since)
+    return _load(tx, statement.order_by(batches.c.batch_id).limit(limit))
+
+
+def assessments_of(tx: ReadTx, batch_ids: Collection[str]) -> dict[str, list[StoredAssessment]]:
+    """Return the assessments of each batch, oldest first; the last one counts."""
+    if not batch_ids:
+        return {}
+    found: dict[str, list[StoredAssessment]] = {}
+    for row in tx.connection.execute(
+        select(assessments)
+        .where(assessments.c.tenant_id == tx.tenant_id, assessments.c.batch_id.in_(batch_ids))
+        .order_by(assessments.c.assessment_id)
+    ):
+        found.setdefault(row.batch_id, []).append(_assessment(row))
+    return found
+
+
+def last_assessment_of_thread(
+    tx: ReadTx, namespace: str, thread_id: str | None
+) -> StoredAssessment | None:
+    """Return the newest assessment of any batch of a thread, or None before the first."""
+    row = tx.connection.execute(
+        select(assessments)
+        .join(
+            batches,
+            (batches.c.tenant_id == assessments.c.tenant_id)
+            & (batches.c.batch_id == assessments.c.batch_id),
+        )
+        .where(
+            batches.c.tenant_id == tx.tenant_id,
+            batches.c.namespace == namespace,
+            batches.c.thread_id.is_not_distinct_from(thread_id),
+        )
+        .order_by(assessments.c.assessment_id.desc())
+        .limit(1)
+    ).one_or_none()
+    return None if row is None else _assessment(row)
 
 
 def set_batch_state(tx: WriteTx, batch_id: str, state: str) -> None:
@@ -252,4 +314,5 @@ def _assessment(row: Row[Any]) -> StoredAssessment:
         next_strategy=row.next_strategy,
         question=row.question,
         advisories=tuple(row.advisories),
+        created_at=row.created_at,
     )

@@ -30,20 +30,40 @@ PREFIXES = {
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A request: its body and query. `begins`: it begins a namespace that is not there yet."""
+    """A request: its body and query. `begins`: it begins a namespace that is not there yet.
+
+    `chosen` fills what in the path is neither an id nor a namespace.
+    """
 
     body: Any = None
     query: dict[str, str] = field(default_factory=dict)
     begins: bool = False
+    chosen: dict[str, str] = field(default_factory=dict)
 
 
 NO_BODY = Example()
+HOST_EVENTS = [
+    {"type": "turn/start"},
+    {"type": "user/message", "content": "Hello from another host."},
+    {"type": "turn/end"},
+]
+
+
+def tool(name: str, **arguments: Any) -> Example:
+    """A call of a tool by name."""
+    body = {"namespace": "{ns}", "thread_id": "{thread}", "arguments": arguments}
+    return Example(body, chosen={"tool_name": name})
+
+
 EXAMPLES: dict[str, tuple[Example, ...]] = {
     "POST /v1/namespaces/{ns}/turns": (
         Example(turn("tenancy", "Hello from another tenant."), begins=True),
     ),
     "POST /v1/namespaces/{ns}/turns/batch": (
         Example([turn("tenancy-batch", "And hello again.")], begins=True),
+    ),
+    "POST /v1/namespaces/{ns}/host-events": (
+        Example({"session": "tenancy-host", "events": HOST_EVENTS}, begins=True),
     ),
     "POST /v1/namespaces/{ns}/threads/{thread}/seal": (NO_BODY,),
     "PUT /v1/namespaces/{ns}": (Example({"block_turn_size": 3}, begins=True),),
@@ -78,6 +98,11 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "POST /v1/retrieval/{ns}/raw/search": (Example({"query": "pnpm"}),),
     "GET /v1/retrieval/{ns}/threads": (NO_BODY,),
     "GET /v1/retrieval/{ns}/turns/{trn}/receipt": (NO_BODY,),
+    "GET /v1/retrieval/{ns}/threads/{thread}/batches": (NO_BODY,),
+    "GET /v1/retrieval/{ns}/usage-audit": (
+        NO_BODY,
+        Example(query={"event_id": "{evt}", "turn_id": "{trn}", "batch_id": "{bat}"}),
+    ),
     "GET /v1/retrieval/{ns}/blocks": (Example(query={"scope": "namespace"}),),
     "POST /v1/retrieval/{ns}/blocks/search": (Example({"query": "pnpm"}),),
     "POST /v1/retrieval/{ns}/blocks/{blk}/expand": (Example({"level": 5}),),
@@ -89,6 +114,19 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     ),
     "POST /v1/batches/{bat}/use": (
         Example({"evidence_refs": ["event:{evt}"], "receipt_id": "tenancy-use"}),
+    ),
+    "POST /v1/tools/{tool_name}": (
+        tool("memory_search_events", query="pnpm"),
+        tool("memory_expand_event", event_id="{evt}"),
+        tool("memory_search_graph", query="Orion"),
+        tool("memory_expand_graph_node", node_id="{nod}"),
+        tool("memory_search_elements", query="Orion"),
+        tool("memory_expand_element", element_id="{nod}"),
+        tool("memory_search_raw", query="pnpm"),
+        tool("memory_get_blocks", scope="namespace"),
+        tool("memory_expand_block", block_id="{blk}", level=5),
+        tool("memory_assess", batch_id="{bat}", verdict="wrong"),
+        tool("memory_record_use", batch_id="{bat}", evidence_refs=[]),
     ),
 }
 

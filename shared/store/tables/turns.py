@@ -50,6 +50,8 @@ turns = Table(
     UniqueConstraint("tenant_id", "namespace", "thread_id", "sequence"),
     UniqueConstraint("tenant_id", "namespace", "namespace_turn"),
     CheckConstraint("time_basis IN ('given', 'received')", name="time_basis"),
+    # An answer that used evidence names its turn by this.
+    Index("ix_turns_receipt", "tenant_id", "namespace", "receipt_id"),
 )
 
 messages = Table(

@@ -32,7 +32,7 @@ def dispute(curating: Curating) -> Dispute:
     for number, place in enumerate(places):
         block = world.block(f"Mara lives in {place}.", thread_id=place)
         said = EventTime(mentioned_at=SAID_AT + timedelta(days=number), zone="Europe/Zurich")
-        message = world.rows("messages")[-2]["message_id"]
+        message = world.rows("messages")[-1]["message_id"]
         quotes = (Quote(message, f"Mara lives in {place}"),)
         events.append(world.event(block, f"Mara lives in {place}", time=said, quotes=quotes))
     curating.states("Mara", "home", (places[0], events[0]), (places[1], events[1]))

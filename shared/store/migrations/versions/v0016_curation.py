@@ -85,6 +85,8 @@ def upgrade() -> None:
     op.execute("ALTER TABLE events ADD COLUMN curation_revision INTEGER DEFAULT 0 NOT NULL")
     app_role = context.config.attributes["app_role"]
     op.execute(f'GRANT UPDATE (curation_revision) ON events TO "{app_role}"')
+    # An answer names its turn by the receipt under which the turn is, or will be, posted.
+    op.execute("CREATE INDEX ix_turns_receipt ON turns (tenant_id, namespace, receipt_id)")
     op.execute(
         "CREATE INDEX ix_use_receipts_namespace ON use_receipts "
         "(tenant_id, namespace, use_receipt_id)"
