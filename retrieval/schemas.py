@@ -15,6 +15,9 @@ from shared.domain.graph import NodeType
 
 LONGEST_QUERY = 8_000
 SMALLEST_REPLY_TOKENS = 200
+_MOST = "Most items of the reply."
+_AT = "The state that held at this instant, RFC 3339; left out: now."
+_ZONE = "IANA name or offset, for times without one."
 
 
 class Request(BaseModel):
@@ -36,7 +39,11 @@ class Span(Request):
 class Query(Request):
     """What every search has: the words, and the conversation that asks."""
 
-    query: str = Field(default="", max_length=LONGEST_QUERY)
+    query: str = Field(
+        default="",
+        max_length=LONGEST_QUERY,
+        description="Names and the words of the thing itself, in any language.",
+    )
     thread_id: str | None = Field(
         default=None, description="The conversation that asks; it narrows nothing by itself."
     )
@@ -45,17 +52,25 @@ class Query(Request):
 class EventSearch(Query):
     """A search for events; every filter is hard."""
 
-    limit: int = Field(default=6, ge=1, le=100)
-    event_types: list[EventType] = Field(default_factory=list, max_length=11)
-    participants: list[str] = Field(default_factory=list, max_length=24)
-    occurred: Span | None = None
-    mentioned: Span | None = None
-    statuses: list[Literal["active", "superseded"]] = Field(default_factory=list)
-    temporal_intent: TemporalIntent | None = None
+    limit: int = Field(default=6, ge=1, le=100, description=_MOST)
+    event_types: list[EventType] = Field(
+        default_factory=list, max_length=11, description="Any of these types."
+    )
+    participants: list[str] = Field(
+        default_factory=list, max_length=24, description="All of these take part."
+    )
+    occurred: Span | None = Field(default=None, description="When it happened.")
+    mentioned: Span | None = Field(default=None, description="When it was said.")
+    statuses: list[Literal["active", "superseded"]] = Field(
+        default_factory=list, description="Any of these; empty: both."
+    )
+    temporal_intent: TemporalIntent | None = Field(
+        default=None, description="Whether the first or the latest is asked for."
+    )
     query_time: str | None = Field(
         default=None, description="When the question is asked: 'yesterday' counts from here."
     )
-    timezone: str | None = Field(default=None, description="IANA name or offset of the asker.")
+    timezone: str | None = Field(default=None, description=_ZONE)
     max_tokens: int | None = Field(
         default=None,
         ge=SMALLEST_REPLY_TOKENS,
@@ -66,43 +81,51 @@ class EventSearch(Query):
 class GraphSearch(Query):
     """A search for graph nodes, as they are now or stood at an instant."""
 
-    limit: int = Field(default=8, ge=1, le=50)
-    node_types: list[NodeType] = Field(default_factory=list, max_length=5)
-    at: str | None = Field(default=None, description="Validity time, RFC 3339 with an offset.")
-    timezone: str | None = None
+    limit: int = Field(default=8, ge=1, le=50, description=_MOST)
+    node_types: list[NodeType] = Field(
+        default_factory=list, max_length=5, description="Any of these types."
+    )
+    at: str | None = Field(default=None, description=_AT)
+    timezone: str | None = Field(default=None, description=_ZONE)
 
 
 class ElementSearch(Query):
     """A search of the same graph as element cards: facts by mode, edges as relations."""
 
-    limit: int = Field(default=8, ge=1, le=12)
+    limit: int = Field(default=8, ge=1, le=12, description=_MOST)
     name: str | None = Field(
         default=None, max_length=200, description="Part of the element's name or of an alias."
     )
-    types: list[NodeType] = Field(default_factory=list, max_length=5)
-    at: str | None = Field(default=None, description="Validity time, RFC 3339 with an offset.")
-    timezone: str | None = None
+    types: list[NodeType] = Field(
+        default_factory=list, max_length=5, description="Any of these types."
+    )
+    at: str | None = Field(default=None, description=_AT)
+    timezone: str | None = Field(default=None, description=_ZONE)
 
 
 class RawSearch(Query):
     """A search of the source messages, open tail included."""
 
-    limit: int = Field(default=6, ge=1, le=100)
-    scope: Literal["namespace", "session"] = "namespace"
+    limit: int = Field(default=6, ge=1, le=100, description=_MOST)
+    scope: Literal["namespace", "session"] = Field(
+        default="namespace", description="session: the asking thread alone; namespace: all."
+    )
 
 
 class BlockSearch(Query):
     """A search of blocks by what their messages say."""
 
-    limit: int = Field(default=6, ge=1, le=100)
-    scope: Literal["namespace", "session"] = "namespace"
+    limit: int = Field(default=6, ge=1, le=100, description=_MOST)
+    scope: Literal["namespace", "session"] = Field(
+        default="namespace", description="session: the asking thread alone; namespace: all."
+    )
 
 
 class NodeExpansion(Request):
     """Which instant a node is shown at; now when absent."""
 
-    at: str | None = None
-    timezone: str | None = None
+    at: str | None = Field(default=None, description=_AT)
+    timezone: str | None = Field(default=None, description=_ZONE)
     thread_id: str | None = None
 
 
