@@ -6,6 +6,7 @@ from ingest.routes import (
     audit_log,
     conflicts,
     curation,
+    host_events,
     jobs,
     keys,
     namespaces,
@@ -18,6 +19,7 @@ from ingest.routes import (
 router = APIRouter()
 for part in (
     turns,
+    host_events,
     namespaces,
     policy,
     curation,

@@ -64,7 +64,7 @@ def post_turn(
     turn = prepare_turn(body, clock.now())
     with database.write(caller.tenant_id) as tx:
         content = commit_turn(tx, namespace, turn, settings=settings)
-    _count(content)
+    count_turn(content)
     return JSONResponse(content, 200 if content.get("stored") is False else 201)
 
 
@@ -94,7 +94,7 @@ def post_turns(
     results = store_batch(edge, items)
     turns = [result["turn"] for result in results if "turn" in result]
     for turn in turns:
-        _count(turn)
+        count_turn(turn)
     duplicates = sum(1 for turn in turns if turn["duplicate"])
     ignored = sum(1 for turn in turns if turn.get("stored") is False)
     content = {
@@ -144,7 +144,8 @@ def _sealed(tx: WriteTx, namespace: str, thread_id: str, settings: Settings) -> 
     }
 
 
-def _count(answer: dict[str, Any]) -> None:
+def count_turn(answer: dict[str, Any]) -> None:
+    """Count what the answer to a turn says in the metrics."""
     if not answer["duplicate"] and answer.get("stored") is not False:
         TURNS_STORED.inc()
         BLOCKS_SEALED.inc(len(answer["sealed_block_ids"]))

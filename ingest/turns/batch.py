@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -32,6 +33,10 @@ class BatchEdge:
     clock: Clock
     request_id: str
 
+    def of(self, namespace: str) -> BatchEdge:
+        """Return the same for another namespace."""
+        return replace(self, namespace=namespace)
+
 
 def items_of(body: bytes, content_type: str) -> list[str]:
     """Return the JSON texts of a batch: the items of an array, or one a line.
@@ -51,7 +56,12 @@ def items_of(body: bytes, content_type: str) -> list[str]:
 
 
 def store_batch(edge: BatchEdge, items: Sequence[str]) -> list[dict[str, Any]]:
-    """Store each item and return one result an item, in order.
+    """Store each item, a turn's JSON text, and return one result an item, in order."""
+    return store_each(edge, [partial(_read, item) for item in items])
+
+
+def store_each(edge: BatchEdge, items: Sequence[Callable[[], TurnIn]]) -> list[dict[str, Any]]:
+    """Store the turn that each item reads and return one result an item, in order.
 
     Once the database is away, the remaining items are answered with that, untried.
     """
@@ -73,11 +83,14 @@ def store_batch(edge: BatchEdge, items: Sequence[str]) -> list[dict[str, Any]]:
     return results
 
 
-def _store(edge: BatchEdge, item: str) -> dict[str, Any]:
+def _read(item: str) -> TurnIn:
     try:
-        body = TurnIn.model_validate(strict_json.parse(item))
+        return TurnIn.model_validate(strict_json.parse(item))
     except ValidationError as error:
         raise invalid_of(error.errors(include_url=False)) from error
-    turn = prepare_turn(body, edge.clock.now())
+
+
+def _store(edge: BatchEdge, read: Callable[[], TurnIn]) -> dict[str, Any]:
+    turn = prepare_turn(read(), edge.clock.now())
     with edge.database.write(edge.tenant_id) as tx:
         return commit_turn(tx, edge.namespace, turn, settings=edge.settings)

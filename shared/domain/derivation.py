@@ -65,16 +65,16 @@ def without_memory_tools(messages: Sequence[Message]) -> tuple[Message, ...]:
         call["id"]
         for message in messages
         for call in message.tool_calls
-        if _is_own(tool_name(call)) and isinstance(call.get("id"), str)
+        if is_memory_tool(tool_name(call)) and isinstance(call.get("id"), str)
     }
     kept: list[Message] = []
     for message in messages:
         answers_own = message.role is Role.TOOL and (
-            message.tool_call_id in own_call_ids or _is_own(message.name)
+            message.tool_call_id in own_call_ids or is_memory_tool(message.name)
         )
         if answers_own:
             continue
-        calls = tuple(call for call in message.tool_calls if not _is_own(tool_name(call)))
+        calls = tuple(call for call in message.tool_calls if not is_memory_tool(tool_name(call)))
         if len(calls) == len(message.tool_calls):
             kept.append(message)
         elif calls or message.content.strip():
@@ -114,7 +114,8 @@ def _passages(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _is_own(name: str | None) -> bool:
+def is_memory_tool(name: str | None) -> bool:
+    """Tell whether a tool is one of the memory's own."""
     return name is not None and name.startswith(_OWN_TOOL)
 
 
