@@ -37,11 +37,14 @@ class Request:
 
     @property
     def takes_id(self) -> bool:
-        """Whether the path names more than a namespace."""
-        return bool(set(re.findall(r"{(\w+)}", self.path)) - {NAMESPACE})
+        """Whether an id is asked for: in the path, or where the path names a tool in the body."""
+        if not self.example.chosen:
+            return bool(set(re.findall(r"{(\w+)}", self.path)) - {NAMESPACE})
+        return bool(set(re.findall(r"{(\w+)}", str(self.example.body))) & PREFIXES.keys())
 
     def send(self, client: httpx.Client, names: Names) -> httpx.Response:
         method = self.route.split(" ")[0]
+        names = names | self.example.chosen
         return client.request(
             method,
             filled(self.path, names),
@@ -77,11 +80,12 @@ def test_what_is_another_tenants_answers_as_if_it_never_existed_and_stays_as_it_
     assert wrong == []
     assert rows_of(system, theirs.tenant.tenant_id) == before
     # The same requests by their owner: the ids were real, so that the answers mean something.
-    owned = {
-        request.route: request.send(theirs.http, names | {NAMESPACE: SHARED}).status_code
+    owned = [
+        (request.route, request.example.chosen, request.send(theirs.http, here).status_code)
+        for here in [names | {NAMESPACE: SHARED}]
         for request in sorted(requests(), key=lambda request: request.route.startswith("DELETE"))
-    }
-    assert [route for route, status in owned.items() if status in (401, 403, 404, 422)] == []
+    ]
+    assert [one for one in owned if one[-1] in (401, 403, 404, 422)] == []
 
 
 def requests() -> list[Request]:
