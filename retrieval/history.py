@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from retrieval.event_cards import QuoteCard, quote_cards, temporal_card
 from retrieval.graph_cards import EdgeCard, FactCard, edge_card, fact_card
 from retrieval.graph_views import load_views
 from retrieval.outgoing import shown_text
+from retrieval.places import read_place, written_place
 from retrieval.reader import Reader
 from shared.domain.graph_view import EdgeView, FactView, NodeView
 from shared.errors import NotFound
@@ -50,10 +52,16 @@ class NodeHistory:
     name: str
     type: str
     items: list[Belief]
+    next_cursor: str | None
 
 
-def node_history(tx: ReadTx, reader: Reader, node_id: str) -> NodeHistory:
-    """Return everything visible that was believed of a node; NotFound without such a node."""
+def node_history(
+    tx: ReadTx, reader: Reader, node_id: str, *, after: str | None, limit: int
+) -> NodeHistory:
+    """Return at most `limit` of what was visibly believed of a node, after the place `after`.
+
+    `next_cursor` is the place of the last one where more follow. NotFound without such a node.
+    """
     version = reader.namespace.graph_version_id
     if version is None or not nodes_of_version(tx, version, [node_id]):
         raise NotFound("no such node")
@@ -67,10 +75,22 @@ def node_history(tx: ReadTx, reader: Reader, node_id: str) -> NodeHistory:
         *view.current_edges,
         *view.historical_edges,
     ]
-    events = events_by_id(tx, {name for one in records for name in one.source_event_ids})
-    ordered = sorted(records, key=lambda one: (one.valid_from or one.recorded_at, one.id))
-    items = [_belief(one, view, loaded.names, events) for one in ordered]
-    return NodeHistory(view.id, view.name, view.type.value, items)
+    seen = None if after is None else read_place(after)
+    ordered = sorted((one for one in records if seen is None or _place(one) > seen), key=_place)
+    shown = ordered[:limit]
+    events = events_by_id(tx, {name for one in shown for name in one.source_event_ids})
+    return NodeHistory(
+        node_id=view.id,
+        name=view.name,
+        type=view.type.value,
+        items=[_belief(one, view, loaded.names, events) for one in shown],
+        next_cursor=written_place(_place(shown[-1])) if len(ordered) > limit else None,
+    )
+
+
+def _place(record: FactView | EdgeView) -> tuple[datetime, str]:
+    """Return where a belief stands: when it began to hold, else when it was written."""
+    return (record.valid_from or record.recorded_at, record.id)
 
 
 def _belief(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from retrieval.event_cards import EventCard, event_card
+from retrieval.places import read_place
 from retrieval.reader import Reader
 from shared.domain.event_filters import Window
-from shared.errors import InvalidInput
 from shared.store.database import ReadTx
 from shared.store.event_lists import EventFilter, timeline_page
 from shared.store.events import links_of
@@ -39,7 +38,7 @@ def read_timeline(
         reader.name,
         version=reader.version,
         limit=limit,
-        after=None if after is None else _place(after),
+        after=None if after is None else read_place(after),
         start=wanted.start,
         end=wanted.end,
         newest_first=newest_first,
@@ -54,20 +53,3 @@ def read_timeline(
 def place_of(item: TimelineItem) -> str:
     """Return where an item stands, for the next page."""
     return f"{item.at}|{item.event.event_id}"
-
-
-def _place(text: str) -> tuple[datetime, str]:
-    at, _, event_id = text.partition("|")
-    try:
-        moment = datetime.fromisoformat(at)
-    except ValueError as error:
-        raise _invalid() from error
-    if moment.tzinfo is None or not event_id:
-        raise _invalid()
-    return moment, event_id
-
-
-def _invalid() -> InvalidInput:
-    return InvalidInput.at(
-        "/query/cursor", "give the next_cursor of the page before", "invalid_cursor"
-    )

@@ -56,8 +56,10 @@ def get_graph(
 
 
 @router.get("/nodes/{nod}/history", summary="What was believed of a node, and on what")
-def get_node_history(ns: str, nod: str, edge: ReadEdge) -> NodeHistory:
+def get_node_history(ns: str, nod: str, edge: ReadEdge, page: PageOf) -> NodeHistory:
     """Oldest belief first, each with the quotes it rests on."""
     node_id = check_id(nod, Prefix.NODE, "/path/nod")
     with edge.reading(ns) as (tx, reader):
-        return node_history(tx, reader, node_id)
+        told = node_history(tx, reader, node_id, after=page.after, limit=page.limit)
+    last = told.next_cursor
+    return replace(told, next_cursor=None if last is None else encode_cursor(last))
