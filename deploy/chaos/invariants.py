@@ -100,9 +100,13 @@ _DOUBLED = {
         "SELECT block_id AS what FROM events GROUP BY tenant_id, block_id "
         "HAVING count(DISTINCT job_id) > 1"
     ),
-    "events that say the same in one block": (
-        "SELECT fingerprint AS what FROM events GROUP BY tenant_id, block_id, fingerprint "
-        "HAVING count(*) > 1"
+    # The same words of two messages are two events: a model may well say both alike.
+    "events that say the same of the same messages": (
+        "SELECT fingerprint AS what FROM (SELECT e.tenant_id, e.block_id, e.fingerprint, "
+        "(SELECT string_agg(s.message_id, ' ' ORDER BY s.message_id) FROM event_sources AS s "
+        "WHERE s.tenant_id = e.tenant_id AND s.event_id = e.event_id) AS sources "
+        "FROM events AS e) AS told "
+        "GROUP BY tenant_id, block_id, fingerprint, sources HAVING count(*) > 1"
     ),
     "current facts that say the same": (
         "SELECT key AS what FROM facts WHERE status = 'active' "
