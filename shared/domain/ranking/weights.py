@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-RANKING_VERSION: Final = "2026-11-hand-1"
+RANKING_VERSION: Final = "2026-11-hand-2"
 """Names this set of weights; it changes whenever a figure below does."""
 
 K1: Final = 0.9
@@ -25,6 +25,7 @@ class Signal(StrEnum):
     """What can speak for a message, or against it."""
 
     WORDS = "words"
+    MEANING = "meaning"
     COVERAGE = "coverage"
     EVENTS = "events"
     SPEAKER = "speaker"
@@ -55,6 +56,7 @@ NEARNESS: Final = Nearness()
 SHIPPED: Final = MappingProxyType(
     {
         Signal.WORDS: 1.0,
+        Signal.MEANING: 0.5,
         Signal.COVERAGE: 0.15,
         Signal.EVENTS: 0.15,
         Signal.SPEAKER: 0.35,

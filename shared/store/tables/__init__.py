@@ -36,6 +36,7 @@ from shared.store.tables.tenancy import (
     threads,
 )
 from shared.store.tables.turns import messages, request_receipts, turns
+from shared.store.tables.vectors import event_vectors, message_vectors
 
 __all__ = [
     "api_keys",
@@ -55,6 +56,7 @@ __all__ = [
     "erasures",
     "event_links",
     "event_sources",
+    "event_vectors",
     "events",
     "fact_sources",
     "facts",
@@ -65,6 +67,7 @@ __all__ = [
     "jobs",
     "label_sources",
     "labels",
+    "message_vectors",
     "messages",
     "metadata",
     "model_calls",
