@@ -14,6 +14,7 @@ from shared.domain.tenancy import Caller, Policy
 from shared.settings import Settings
 from shared.store.audit import AuditEntry, record
 from shared.store.database import Database, ReadTx, WriteTx
+from shared.store.imports import count_undone_blocks
 from shared.store.jobs import hurry_waiting, skip_waiting, skipped_work
 from shared.store.namespaces import (
     ensure_namespace,
@@ -112,7 +113,7 @@ def namespace_view(tx: ReadTx, namespace: str, *, settings: Settings) -> dict[st
         "policy": asdict(row.policy),
         "overrides": dict(row.overrides),
         "turn_count": row.turn_count,
-        "block_count": row.block_count,
+        "block_count": row.block_count - count_undone_blocks(tx, namespace),
         "revision": row.revision,
         "created_at": row.created_at.isoformat(),
         "warnings": warnings_of(row.policy),

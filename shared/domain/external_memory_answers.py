@@ -70,13 +70,14 @@ def final_decisions(
 
 def _final(decision: Decision, answer: Answer | None, *, is_left: bool) -> Decision:
     if answer is not None:
+        as_proposed = decision.merged if answer.action is decision.action else None
         return replace(
             decision,
             action=answer.action,
             confidence=1.0,
             requires_confirmation=False,
             existing_event_ids=answer.existing_event_ids,
-            merged=answer.merged,
+            merged=answer.merged or as_proposed,
         )
     if is_left:
         return replace(

@@ -17,7 +17,7 @@ from typing import Final
 from shared.domain import event_types
 from shared.domain.blocks import MAX_KEYPOINT, Summary
 from shared.domain.events import Criticality, EventDraft, EventTime, Quote, Scope
-from shared.domain.external_memory import Candidate, CandidateTime
+from shared.domain.external_memory import Candidate, CandidateTime, ClaimedBasis
 from shared.domain.provenance import check_quotes
 from shared.domain.turns import Message
 
@@ -25,6 +25,10 @@ _DAY = re.compile(r"^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$")
 _INSTANT = re.compile(
     r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$"
 )
+_OFFSET = re.compile(r"([+-]\d{2}):?(\d{2})$")
+_EXACTNESS = ("instant", "day", "month", "year")
+# A year's margin to the ends of the calendar: there, other zones have no time to show.
+_YEARS = range(2, 9999)
 _ORIGINAL = 400
 _TITLE = 80
 _SUMMARY = 500
@@ -55,7 +59,7 @@ def preview_time(temporal: CandidateTime | None) -> EventTime:
     if start is None:
         unread = (temporal.happened_start, temporal.happened_end)
     else:
-        is_odd = end is None or _day(end.end) < _day(start.start)
+        is_odd = end is None or _is_before(end.end, start.start)
         unread = (None, temporal.happened_end if is_odd else None)
         end = None if is_odd else end
     return EventTime(
@@ -64,7 +68,7 @@ def preview_time(temporal: CandidateTime | None) -> EventTime:
         happened_start=start.start if start else None,
         happened_end=(end or start).end if start else None,
         precision=_precision(temporal, start, end),
-        basis=temporal.basis.value if temporal.basis and start else _basis(start),
+        basis=_basis(temporal, start),
         status=temporal.status.value if temporal.status else "unknown",
         original_text=_words(temporal.original_text, unread),
     )
@@ -85,7 +89,7 @@ def draft_of(candidate: Candidate, source: Message) -> EventDraft:
         narrative=candidate.narrative,
         tags=candidate.tags,
         quotes=tuple(
-            Quote(source.id, quote) for quote in candidate.quotes if _stands_in(quote, source)
+            Quote(source.id, quote) for quote in candidate.quotes if stands_in(quote, source)
         ),
         scope=candidate.scope or Scope.USER,
         criticality=event_types.raised(proposed, candidate.category),
@@ -107,7 +111,8 @@ def import_summary(text: str) -> Summary:
     )
 
 
-def _stands_in(quote: str, source: Message) -> bool:
+def stands_in(quote: str, source: Message) -> bool:
+    """Tell whether words stand in the text of an import, plain or as JSON writes them."""
     written = (
         quote,
         *(json.dumps(quote, ensure_ascii=ascii_only)[1:-1] for ascii_only in (False, True)),
@@ -121,8 +126,8 @@ def _mention(text: str | None) -> tuple[datetime | None, str]:
         return None, "UTC"
     if not isinstance(span.start, datetime):
         return datetime(span.start.year, span.start.month, span.start.day, tzinfo=UTC), "UTC"
-    offset = re.search(r"[+-]\d{2}:?\d{2}$", text.strip())
-    return span.start, offset.group(0) if offset else "UTC"
+    offset = _OFFSET.search(text.strip())
+    return span.start, f"{offset.group(1)}:{offset.group(2)}" if offset else "UTC"
 
 
 def _span(text: str | None) -> _Span | None:
@@ -137,7 +142,7 @@ def _span(text: str | None) -> _Span | None:
         if match is not None:
             return _calendar_span(*match.groups())
         instant = _INSTANT.match(text.strip())
-        if instant is None:
+        if instant is None or int(text.strip()[:4]) not in _YEARS:
             return None
         moment = datetime.fromisoformat(text.strip().replace(" ", "T"))
     except (ValueError, OverflowError):
@@ -147,7 +152,9 @@ def _span(text: str | None) -> _Span | None:
     return _Span(moment.astimezone(UTC), moment.astimezone(UTC), "instant")
 
 
-def _calendar_span(year: str, month: str | None, day: str | None) -> _Span:
+def _calendar_span(year: str, month: str | None, day: str | None) -> _Span | None:
+    if int(year) not in _YEARS:
+        return None
     if month is None:
         return _Span(date(int(year), 1, 1), date(int(year), 12, 31), "year")
     if day is None:
@@ -159,15 +166,23 @@ def _calendar_span(year: str, month: str | None, day: str | None) -> _Span:
 
 
 def _precision(temporal: CandidateTime, start: _Span | None, end: _Span | None) -> str:
+    """Return what the times themselves allow; a candidate may only say that it is less exact."""
     if start is None:
         return "unknown"
-    if temporal.precision is not None:
-        return temporal.precision.value
-    return start.precision if end is None or end == start else "range"
+    found = start.precision if end is None or end == start else "range"
+    claimed = temporal.precision.value if temporal.precision else found
+    if found not in _EXACTNESS or claimed not in _EXACTNESS:
+        return found
+    return max(found, claimed, key=_EXACTNESS.index)
 
 
-def _basis(start: _Span | None) -> str:
-    return "explicit" if start else "unknown"
+def _basis(temporal: CandidateTime, start: _Span | None) -> str:
+    if start is None:
+        return "unknown"
+    # An event knows explicit and relative times; what was inferred was not said so.
+    if temporal.basis is ClaimedBasis.INFERRED:
+        return "relative"
+    return temporal.basis.value if temporal.basis else "explicit"
 
 
 def _words(original: str | None, unread: tuple[str | None, str | None]) -> str | None:
@@ -180,6 +195,12 @@ def _unique_words(original: str | None, unread: tuple[str | None, str | None]) -
     for text in dict.fromkeys(unread):
         if text and text not in (original or ""):
             yield text
+
+
+def _is_before(one: date | datetime, other: date | datetime) -> bool:
+    if isinstance(one, datetime) and isinstance(other, datetime):
+        return one < other
+    return _day(one) < _day(other)
 
 
 def _day(value: date | datetime) -> date:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,8 @@ from shared.domain.external_memory_progress import StoredState
 from shared.domain.jobs import JobKind, JobState
 from shared.errors import NotFound
 from shared.store.database import ReadTx, WriteTx
-from shared.store.tables import import_candidates, imports, jobs
+from shared.store.tables import events, import_candidates, imports, jobs
+from shared.store.versions import in_version
 
 TEXT = "text"
 """In a job's subject, stands for the whole text instead of one candidate."""
@@ -205,6 +206,16 @@ def import_of_block(tx: ReadTx, block_id: str, thread_id: str) -> str | None:
         )
     ).scalar()
     return found
+
+
+def events_in(tx: ReadTx, event_ids: Collection[str], *, version: int) -> list[str]:
+    """Return which of the events belong to a derivation version."""
+    statement = select(events.c.event_id).where(
+        events.c.tenant_id == tx.tenant_id,
+        events.c.event_id.in_(event_ids),
+        in_version(version),
+    )
+    return list(tx.connection.execute(statement).scalars())
 
 
 def subject_of(import_id: str, position: int | None) -> str:

@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from shared.domain.jobs import JobKind
 from shared.domain.reprocessing import CARRIED, Reprocess, first_kind
+from shared.domain.turns import IMPORT_THREADS
 from shared.store.database import ReadTx, WriteTx
 from shared.store.graph_versions import GraphVersion
 from shared.store.tables import blocks
@@ -51,11 +52,18 @@ def enlist(
 
 
 def covered(tx: ReadTx, asked: Reprocess, block_ids: Sequence[str]) -> set[str]:
-    """Return which of the blocks are derived anew."""
-    if asked.start is None and asked.end is None:
+    """Return which of the blocks are derived anew.
+
+    Not the text of an import: its events were decided one by one, by people too.
+    """
+    if first_kind(asked.stages) is JobKind.PROJECT:
         return set(block_ids)
-    statement = select(blocks.c.block_id, blocks.c.ended_at).where(
+    statement = select(blocks.c.block_id, blocks.c.ended_at, blocks.c.thread_id).where(
         blocks.c.tenant_id == tx.tenant_id, blocks.c.block_id.in_(block_ids)
     )
     rows = tx.connection.execute(statement)
-    return {block_id for block_id, ended_at in rows if asked.covers(ended_at)}
+    return {
+        block_id
+        for block_id, ended_at, thread_id in rows
+        if asked.covers(ended_at) and not thread_id.startswith(IMPORT_THREADS)
+    }
