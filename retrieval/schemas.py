@@ -177,4 +177,6 @@ class UseRequest(Request):
     receipt_id: str | None = Field(
         default=None, description="Or the Idempotency-Key header; the body's one counts."
     )
-    answer: AnswerRef | None = None
+    answer: AnswerRef | None = Field(
+        default=None, description="The answer's thread and turn, for the audit, where known."
+    )

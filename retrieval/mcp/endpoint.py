@@ -34,9 +34,11 @@ from shared.errors import (
     WrongMediaType,
 )
 from shared.http.problems import problem_of, problem_response
+from shared.limits import take_request
 from shared.logs import get_logger
 from shared.settings import Settings
 from shared.store.audit import AuditEntry, record
+from shared.store.database import Database
 
 PATH = "/mcp"
 _FIXING = ("namespace", "thread_id")
@@ -109,10 +111,17 @@ async def _who_asks(scope: Scope) -> _Asking:
     await _check_host(scope, state.settings)
     fixed = _fixed_by(scope["query_string"])
     authorization = Request(scope).headers.get("authorization")
-    caller: Caller = await to_thread.run_sync(authenticate, state.database, authorization)
+    caller = await to_thread.run_sync(_counted, state.database, authorization, state.settings)
     scope["state"]["caller"] = caller
     edge = Edge(caller, state.database, state.clock, state.settings)
     return _Asking(edge, fixed, scope["state"]["request_id"])
+
+
+def _counted(database: Database, authorization: str | None, settings: Settings) -> Caller:
+    """Return whose key it is, once the request is counted like any other of its tenant."""
+    caller = authenticate(database, authorization)
+    take_request(database, caller, settings)
+    return caller
 
 
 async def _check_host(scope: Scope, settings: Settings) -> None:

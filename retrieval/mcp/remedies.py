@@ -17,6 +17,7 @@ _REMEDIES: Mapping[str, str] = {
     "not_adopted": "Assess the batch as sufficient, citing these refs, or leave them out.",
     "not_assessed": "Call memory_assess for this batch first.",
     "not_found": "Use ids and refs of replies you were given, and the namespace you were told.",
+    "rate_limited": "Wait for retry_after seconds, then call again.",
     "receipt_conflict": "This use was recorded with other content; leave it as it is.",
     "result_too_large": "Ask for less: a lower limit or level, or a narrower query.",
     "unauthorized": "The host's key is not valid; tell the user that memory is out of reach.",

@@ -83,7 +83,7 @@ class Assess(AssessmentRequest):
     )
     evidence_refs: Any = Field(
         default=None,
-        description=f"Refs of this batch that carry the answer, copied exactly; at most {MAX_REFS}",
+        description="Refs of this batch that carry the answer, copied exactly.",
         json_schema_extra={"type": "array", "items": {"type": "string"}, "maxItems": MAX_REFS},
     )
     fit: Any = Field(

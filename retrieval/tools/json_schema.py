@@ -17,7 +17,10 @@ def arguments_schema(arguments: type[BaseModel]) -> dict[str, Any]:
     """
     whole = arguments.model_json_schema(by_alias=True)
     schema: dict[str, Any] = _plain(whole, whole.get("$defs", {}))
-    schema["properties"].pop("thread_id", None)
+    fields, required = schema["properties"], schema.get("required", [])
+    fields.pop("thread_id", None)
+    # What must be given comes first: a model reads it first.
+    schema["properties"] = {name: fields[name] for name in (*required, *fields)}
     schema.pop("description", None)  # the tool's own says more
     return schema
 

@@ -65,12 +65,14 @@ def over_mcp(
 def content_of(result: CallToolResult) -> dict[str, Any]:
     """Return what a call that worked has told."""
     assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
+    content: dict[str, Any] = result.structured_content or {}
+    assert content
+    return content
 
 
 def problem_of(result: CallToolResult) -> dict[str, Any]:
     """Return what a call that failed has told."""
     assert result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
+    content: dict[str, Any] = result.structured_content or {}
+    assert content
+    return content

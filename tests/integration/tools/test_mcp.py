@@ -132,7 +132,7 @@ def test_what_is_foreign_answers_as_if_it_never_existed_and_is_audited(
     batch = tools.call("memory_search_raw", {"query": "pnpm"})["batch_id"]
     others = World(world.http, world.database, other_tenant)
     others.say("Nothing of note.")
-    asked = [
+    asked: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         ("memory_expand_event", {"event_id": event}, {"event_id": new_id(Prefix.EVENT)}),
         ("memory_expand_block", {"block_id": block}, {"block_id": new_id(Prefix.BLOCK)}),
         ("memory_assess", {"batch_id": batch}, {"batch_id": new_id(Prefix.BATCH)}),
@@ -296,7 +296,7 @@ def test_a_failure_of_ours_shows_no_trace(
     def broken(*_: object) -> object:
         raise RuntimeError("SELECT secret FROM keys")
 
-    monkeypatch.setitem(running._RUN, "memory_search_raw", broken)  # type: ignore[arg-type] # a dict behind a Mapping
+    monkeypatch.setitem(running._RUN, "memory_search_raw", broken)
     world.begin()
 
     async def script(agent: Client) -> Any:

@@ -13,6 +13,11 @@ from tests.integration.tools.agent import Tools
 NAIVE = "2026-03-02T10:00:00"
 SAID = "We decided to use pnpm in Orion."
 
+GATE: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("memory_assess", {}),
+    ("memory_record_use", {"evidence_refs": []}),
+)
+
 
 def told(reply: dict[str, Any]) -> dict[str, Any]:
     """A reply without what differs from call to call."""
@@ -195,7 +200,7 @@ def test_an_unknown_batch_names_those_of_the_thread_and_no_other(
     others = tools.call("memory_search_raw", {"query": "pnpm"}, thread_id="other")["batch_id"]
     nobodys = new_id(Prefix.BATCH)
 
-    for name, more in (("memory_assess", {}), ("memory_record_use", {"evidence_refs": []})):
+    for name, more in GATE:
         status, problem = tools.refused(name, {"batch_id": nobodys, **more}, thread_id="mine")
         assert (status, problem["code"]) == (404, "unknown_batch")
         assert problem["detail"] == (
@@ -210,7 +215,7 @@ def test_a_batch_of_another_namespace_is_answered_like_nobodys(world: World, too
     away = "project:neighbour"
     assert world.http.put(f"/v1/namespaces/{away}", json={}, headers=world.headers).is_success
     batch = tools.call("memory_search_raw", {"query": "pnpm"}, namespace=away)["batch_id"]
-    for name, more in (("memory_assess", {}), ("memory_record_use", {"evidence_refs": []})):
+    for name, more in GATE:
         theirs = tools.refused(name, {"batch_id": batch, **more}, thread_id="mine")
         assert theirs == tools.refused(
             name, {"batch_id": new_id(Prefix.BATCH), **more}, thread_id="mine"
