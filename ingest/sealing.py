@@ -46,18 +46,18 @@ def seal_full_tail(
     block_ids: list[str] = []
     sealed = sealed_turn_count
     while turn_count - sealed >= block_turn_size:
-        block_ids.append(
-            _seal(
-                tx,
-                namespace,
-                thread_id,
-                first=sealed + 1,
-                last=sealed + block_turn_size,
-                max_attempts=max_attempts,
-            )
+        block_id = _seal(
+            tx,
+            namespace,
+            thread_id,
+            first=sealed + 1,
+            last=sealed + block_turn_size,
+            max_attempts=max_attempts,
         )
+        if block_id is not None:
+            block_ids.append(block_id)
         sealed += block_turn_size
-    if block_ids:
+    if sealed > sealed_turn_count:
         advance_thread(
             tx,
             namespace,
@@ -98,8 +98,11 @@ def seal_now(
 
 def _seal(
     tx: WriteTx, namespace: str, thread_id: str, *, first: int, last: int, max_attempts: int
-) -> str:
+) -> str | None:
     stored = turns_range(tx, namespace, thread_id, first=first, last=last)
+    if not stored:
+        # Every turn of the range was erased before it was sealed.
+        return None
     messages = [item.message for item in stored]
     layers = render_layers(messages)
     times = [m.occurred_at for m in messages if m.occurred_at is not None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from shared.domain.jobs import Job
 from shared.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
 from shared.store.database import Database, WriteTx
-from shared.store.model_calls import NewCall, drop_old_replies, record_call, settle_calls
+from shared.store.model_calls import NewCall, record_call, settle_calls
 from workers.models.asking import Asker, ModelCall
 
 
@@ -38,6 +38,7 @@ class CallLedger:
                         output_tokens=call.usage.output_tokens,
                         duration_ms=call.duration_ms,
                         reply=call.reply,
+                        lease_token=self.job.lease_token,
                     ),
                 )
             )
@@ -46,9 +47,7 @@ class CallLedger:
         """Write how the calls ended, and let old replies go."""
         ends = zip(self._numbers, asker.calls, strict=False)
         outcomes = {number: call.outcome for number, call in ends if call.reply is not None}
-        settle_calls(tx, self.job.job_id, self.job.attempt, outcomes)
-        if outcomes:
-            drop_old_replies(tx, self.job.namespace)
+        settle_calls(tx, self.job.namespace, self.job.job_id, self.job.attempt, outcomes)
 
 
 def _measure(call: ModelCall) -> None:

@@ -7,7 +7,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 
-from ingest.schemas.turns import BatchAnswer, Sealed, TurnIgnored, TurnIn, TurnStored
+from ingest.schemas.turns import (
+    BatchAnswer,
+    Sealed,
+    TurnErased,
+    TurnIgnored,
+    TurnIn,
+    TurnStored,
+)
 from ingest.sealing import SealedTail, seal_now
 from ingest.turns import commit_turn, prepare_turn
 from ingest.turns.batch import BatchEdge, items_of, store_batch
@@ -22,11 +29,13 @@ from shared.http.dependencies import (
     reach,
 )
 from shared.http.problems import request_id_of
+from shared.limits import check_jobs
 from shared.metrics import BLOCKS_SEALED, TURNS_STORED
 from shared.settings import Settings
 from shared.store.database import WriteTx
+from shared.store.limits import limit_defaults
 from shared.store.namespaces import find_thread, lock_thread, policy_defaults
-from shared.store.policies import policy_for
+from shared.store.policies import rules_for
 from shared.store.receipts import Receipt, once, request_hash
 
 router = APIRouter(prefix="/v1", tags=["turns"])
@@ -47,7 +56,7 @@ _BATCH_BODY: dict[str, Any] = {
 @router.post(
     "/namespaces/{ns}/turns",
     status_code=201,
-    response_model=TurnStored,
+    response_model=TurnStored | TurnErased,
     responses={200: {"model": TurnIgnored, "description": "A sub-agent's turn; not stored."}},
     summary="Store one completed turn",
 )
@@ -134,7 +143,10 @@ def post_seal(
 
 
 def _sealed(tx: WriteTx, namespace: str, thread_id: str, settings: Settings) -> dict[str, Any]:
-    policy = policy_for(tx, namespace, defaults=policy_defaults(settings))
+    policy, limits = rules_for(
+        tx, namespace, defaults=policy_defaults(settings), limits=limit_defaults(settings)
+    )
+    check_jobs(tx, limits)
     row = lock_thread(tx, namespace, thread_id)
     sealed: SealedTail = seal_now(tx, namespace, row, policy=policy, settings=settings)
     return {

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ingest.schemas.fields import Labels, NamespaceName, ThreadId, Wire, Zone, rule
-from ingest.schemas.turns import AgentIn, Content, TurnIgnored, TurnStored
+from ingest.schemas.turns import AgentIn, Content, TurnErased, TurnIgnored, TurnStored
 from shared.domain.tenancy import check_thread
 
 MOST_EVENTS = 20_000
@@ -120,7 +120,7 @@ class HostTurnItem(Wire):
     receipt_id: str
     end: str = Field(description="`completed`, `interrupted`, or what the host says.")
     status: int
-    result: TurnStored | TurnIgnored | None = None
+    result: TurnStored | TurnErased | TurnIgnored | None = None
     skipped: Literal["no_human_message"] | None = None
     error: dict[str, Any] | None = Field(default=None, description="A problem document.")
 

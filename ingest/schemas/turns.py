@@ -112,6 +112,13 @@ class TurnStored(Wire):
     erased: bool = Field(default=False, description="True when the turn has been erased since.")
 
 
+class TurnErased(Wire):
+    """The answer to a replay of a turn that was erased, whatever the replay says (D42)."""
+
+    duplicate: Literal[True]
+    erased: Literal[True]
+
+
 class TurnIgnored(Wire):
     """The answer to a sub-agent's turn where the policy does not store those."""
 
@@ -126,7 +133,7 @@ class BatchItem(Wire):
 
     index: int
     status: int
-    turn: TurnStored | TurnIgnored | None = None
+    turn: TurnStored | TurnErased | TurnIgnored | None = None
     error: dict[str, Any] | None = Field(default=None, description="A problem document.")
 
 

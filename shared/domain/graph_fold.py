@@ -37,10 +37,11 @@ from shared.domain.graph_timeline import (
     edge_group,
     fact_group,
     holds_from,
+    points,
     settle,
 )
 
-__all__ = ["apply_changes", "fold", "identity_key", "proposal_keys"]
+__all__ = ["apply_changes", "fold", "identity_key", "proposal_keys", "resettle"]
 
 Record = TypeVar("Record", Fact, Edge)
 Item = TypeVar("Item", Node, Label, Fact, Edge)
@@ -113,6 +114,32 @@ def apply_changes(state: GraphState, changes: GraphChanges) -> GraphState:
         facts=_merged(state.facts, changes.facts_changed, changes.facts_added),
         edges=_merged(state.edges, changes.edges_changed, changes.edges_added),
     )
+
+
+def resettle(state: GraphState, *, events: Events) -> GraphChanges:
+    """Return what changes in loaded records after events of theirs are gone for good.
+
+    Each record keeps its id, begins with the first statement that is left, and stands as the
+    statements that are left have it. `events` as in `fold`.
+    """
+    facts: list[Fact] = []
+    for key in dict.fromkeys(fact_group(fact) for fact in state.facts):
+        group = [_rebegun(one, events) for one in state.facts if fact_group(one) == key]
+        facts += _settled(group, claims_of_facts(group, events))
+    edges: list[Edge] = []
+    for pair in dict.fromkeys(edge_group(edge) for edge in state.edges):
+        joined = [_rebegun(one, events) for one in state.edges if edge_group(one) == pair]
+        edges += _settled(joined, claims_of_edges(joined, events))
+    return GraphChanges(
+        facts_changed=_diff(state.facts, facts)[1], edges_changed=_diff(state.edges, edges)[1]
+    )
+
+
+def _rebegun(record: Record, events: Events) -> Record:
+    stating = points(record, events)
+    if record.valid_from is None or not stating:
+        return record
+    return replace(record, valid_from=min(holds_from(event) for event in stating))
 
 
 def _stated_facts(

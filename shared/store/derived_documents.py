@@ -12,7 +12,7 @@ from datetime import datetime
 from shared.domain.events import EventDraft
 from shared.domain.graph_view import EdgeView, FactView, NodeView
 from shared.domain.search_terms import search_terms
-from shared.store.events import shown
+from shared.store.events import StoredEvent, shown
 from shared.store.search_index import SearchDocument
 
 _NO_THREAD = ""
@@ -24,20 +24,32 @@ def event_document(
 ) -> SearchDocument:
     """Return the document of an event (§15); `at` is when it was said."""
     time = draft.time
-    happened = " ".join(
-        day for day in (shown(time.happened_start), shown(time.happened_end)) if day
-    )
-    fields = (
-        (4, draft.title),
-        (3, draft.summary),
-        (2, " ".join(draft.tags)),
-        (2, " ".join(quote.text for quote in draft.quotes)),
-        (5, " ".join(draft.participants)),
-        (5, draft.event_type.value.replace("_", " ")),
-        (4, time.original_text or ""),
-        (4, happened),
-    )
+    happened = (shown(time.happened_start), shown(time.happened_end))
+    fields = _event_fields(draft, time.original_text, happened)
     return SearchDocument(event_id, thread_id, at, _frequencies(fields))
+
+
+def stored_event_document(event: StoredEvent) -> SearchDocument:
+    """Return the document of an event as it is stored now."""
+    happened = (event.happened_start, event.happened_end)
+    fields = _event_fields(event, event.original_text, happened)
+    at = event.mentioned_at or event.created_at
+    return SearchDocument(event.event_id, event.thread_id, at, _frequencies(fields))
+
+
+def _event_fields(
+    event: EventDraft | StoredEvent, original_text: str | None, happened: Iterable[str | None]
+) -> tuple[tuple[int, str], ...]:
+    return (
+        (4, event.title),
+        (3, event.summary),
+        (2, " ".join(event.tags)),
+        (2, " ".join(quote.text for quote in event.quotes)),
+        (5, " ".join(event.participants)),
+        (5, event.event_type.value.replace("_", " ")),
+        (4, original_text or ""),
+        (4, " ".join(day for day in happened if day)),
+    )
 
 
 def node_document(view: NodeView, names: Mapping[str, str], *, at: datetime) -> SearchDocument:

@@ -114,14 +114,17 @@ def messages_by_id(
 
 
 def last_turn_of(tx: ReadTx, namespace: str, thread_id: str, sequence: int) -> Row[Any]:
-    """Return the turn row that stands at `sequence` of the thread."""
+    """Return the turn row that stands last of the thread up to `sequence`: erasures leave gaps."""
     return tx.connection.execute(
-        select(turns).where(
+        select(turns)
+        .where(
             turns.c.tenant_id == tx.tenant_id,
             turns.c.namespace == namespace,
             turns.c.thread_id == thread_id,
-            turns.c.sequence == sequence,
+            turns.c.sequence <= sequence,
         )
+        .order_by(turns.c.sequence.desc())
+        .limit(1)
     ).one()
 
 

@@ -26,6 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 
 from shared.store.database import ReadTx, WriteTx
+from shared.store.direct import Direct
 from shared.store.tables import model_calls
 
 KEPT_REPLIES: Final = 5
@@ -33,55 +34,73 @@ KEPT_REPLIES: Final = 5
 
 _TAKEN = ("accepted", "partial")
 
-# Built once: building a statement costs more than running it.
-_RECORD = text(
-    """
-    INSERT INTO model_calls (tenant_id, job_id, attempt, call, namespace, kind, model,
-        prompt_version, outcome, input_tokens, output_tokens, duration_ms, detail)
-    SELECT :tenant_id, :job_id, :attempt,
-        (SELECT coalesce(max(c.call), 0) + 1 FROM model_calls AS c
-         WHERE c.tenant_id = :tenant_id AND c.job_id = :job_id AND c.attempt = :attempt),
-        :namespace, :kind, :model, :prompt_version, :outcome, :input_tokens, :output_tokens,
-        :duration_ms, :detail
-    RETURNING call
-    """
-).bindparams(
-    bindparam("detail", type_=JSONB(none_as_null=True)),
-    *(
-        bindparam(name, type_=Text)
-        for name in (
-            "tenant_id",
-            "job_id",
-            "namespace",
-            "kind",
-            "model",
-            "prompt_version",
-            "outcome",
+# An erasure takes the lease of whatever read what it erases; locking the row waits for it.
+_RECORD = Direct(
+    text(
+        """
+        WITH held AS (
+            SELECT lease_token FROM jobs
+            WHERE tenant_id = :tenant_id AND job_id = :job_id
+              AND CAST(:lease_token AS text) IS NOT NULL
+            FOR SHARE
         )
-    ),
-    bindparam("attempt", type_=SmallInteger),
-    *(
-        bindparam(name, type_=BigInteger)
-        for name in ("input_tokens", "output_tokens", "duration_ms")
-    ),
+        INSERT INTO model_calls (tenant_id, job_id, attempt, call, namespace, kind, model,
+            prompt_version, outcome, input_tokens, output_tokens, duration_ms, detail)
+        SELECT :tenant_id, :job_id, :attempt,
+            (SELECT coalesce(max(c.call), 0) + 1 FROM model_calls AS c
+             WHERE c.tenant_id = :tenant_id AND c.job_id = :job_id AND c.attempt = :attempt),
+            :namespace, :kind, :model, :prompt_version, :outcome, :input_tokens, :output_tokens,
+            :duration_ms, CASE WHEN NOT EXISTS (
+                SELECT FROM held WHERE lease_token IS DISTINCT FROM CAST(:lease_token AS text)
+            ) THEN CAST(:detail AS jsonb) END
+        RETURNING call
+        """
+    ).bindparams(
+        bindparam("detail", type_=JSONB),
+        *(
+            bindparam(name, type_=Text)
+            for name in (
+                "tenant_id",
+                "job_id",
+                "namespace",
+                "kind",
+                "model",
+                "prompt_version",
+                "outcome",
+                "lease_token",
+            )
+        ),
+        bindparam("attempt", type_=SmallInteger),
+        *(
+            bindparam(name, type_=BigInteger)
+            for name in ("input_tokens", "output_tokens", "duration_ms")
+        ),
+    )
 )
 
-_SETTLE = text(
-    "UPDATE model_calls SET outcome = :outcome WHERE tenant_id = :tenant_id "
-    "AND job_id = :job_id AND attempt = :attempt AND call = :call"
-)
-
-_DROP_OLD = text(
+# The rows are passed over where another attempt has just locked them: it forgets them itself.
+# Both parts see the calls as they were before, so the ones just taken are counted beforehand.
+_SETTLE = Direct(
     """
-    UPDATE model_calls SET detail = NULL
-    WHERE tenant_id = :tenant_id AND namespace = :namespace AND detail IS NOT NULL
-      AND outcome IN ('accepted', 'partial')
-      AND created_at < (
-          SELECT c.created_at FROM model_calls AS c
-          WHERE c.tenant_id = :tenant_id AND c.namespace = :namespace AND c.detail IS NOT NULL
-            AND c.outcome IN ('accepted', 'partial')
-          ORDER BY c.created_at DESC OFFSET CAST(:kept AS INTEGER) - 1 LIMIT 1
-      )
+    WITH settled AS (
+        UPDATE model_calls AS c SET outcome = s.outcome
+        FROM unnest(CAST(:calls AS smallint[]), CAST(:outcomes AS text[])) AS s(call, outcome)
+        WHERE c.tenant_id = :tenant_id AND c.job_id = :job_id AND c.attempt = :attempt
+          AND c.call = s.call
+    ), old AS (
+        SELECT c.tenant_id, c.job_id, c.attempt, c.call FROM model_calls AS c
+        WHERE c.tenant_id = :tenant_id AND c.namespace = :namespace AND c.detail IS NOT NULL
+          AND c.outcome IN ('accepted', 'partial')
+        ORDER BY c.created_at DESC OFFSET CAST(:kept AS integer)
+    ), locked AS (
+        SELECT c.tenant_id, c.job_id, c.attempt, c.call
+        FROM model_calls AS c JOIN old USING (tenant_id, job_id, attempt, call)
+        FOR UPDATE OF c SKIP LOCKED
+    )
+    UPDATE model_calls AS c SET detail = NULL
+    FROM locked AS l
+    WHERE c.tenant_id = l.tenant_id AND c.job_id = l.job_id AND c.attempt = l.attempt
+      AND c.call = l.call
     """
 )
 
@@ -101,6 +120,8 @@ class NewCall:
     output_tokens: int
     duration_ms: int
     reply: str | None = None
+    # Of a job that has lost this lease the cost is kept, not what the model said.
+    lease_token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,28 +159,36 @@ def record_call(tx: WriteTx, call: NewCall) -> int:
     """
     values = {field.name: getattr(call, field.name) for field in fields(call)}
     detail = None if call.reply is None else {"reply": values.pop("reply")}
-    values |= {"tenant_id": tx.tenant_id, "detail": detail}
-    number: int = tx.connection.execute(_RECORD, values).scalar_one()
+    number: int = _RECORD.scalar(tx, **values, detail=detail)
     return number
 
 
-def settle_calls(tx: WriteTx, job_id: str, attempt: int, outcomes: Mapping[int, str]) -> None:
-    """Write how the calls of an attempt ended, by their numbers."""
-    for number, outcome in sorted(outcomes.items()):
-        values = {
-            "tenant_id": tx.tenant_id,
-            "job_id": job_id,
-            "attempt": attempt,
-            "call": number,
-            "outcome": outcome,
-        }
-        tx.connection.execute(_SETTLE, values)
+def settle_calls(
+    tx: WriteTx, namespace: str, job_id: str, attempt: int, outcomes: Mapping[int, str]
+) -> None:
+    """Write how the calls of an attempt ended, by their numbers, and let old replies go."""
+    if outcomes:
+        _settle(tx, namespace, job_id, attempt, outcomes)
 
 
 def drop_old_replies(tx: WriteTx, namespace: str) -> None:
     """Forget the text of taken replies but the latest few of the namespace."""
-    values = {"tenant_id": tx.tenant_id, "namespace": namespace, "kept": KEPT_REPLIES}
-    tx.connection.execute(_DROP_OLD, values)
+    _settle(tx, namespace, "", 0, {})
+
+
+def _settle(
+    tx: WriteTx, namespace: str, job_id: str, attempt: int, outcomes: Mapping[int, str]
+) -> None:
+    taken = sum(outcome in _TAKEN for outcome in outcomes.values())
+    _SETTLE.run(
+        tx,
+        namespace=namespace,
+        job_id=job_id,
+        attempt=attempt,
+        calls=list(outcomes),
+        outcomes=list(outcomes.values()),
+        kept=max(0, KEPT_REPLIES - taken),
+    )
 
 
 def list_replies(

@@ -84,7 +84,10 @@ def once(
 
 
 def _first_answer(tx: WriteTx, receipt: Receipt) -> dict[str, Any]:
-    row = tx.connection.execute(select(request_receipts).where(*_is(tx, receipt))).one()
+    row = tx.connection.execute(select(request_receipts).where(*_is(tx, receipt))).one_or_none()
+    if row is None:
+        # Refused by the database, which knows an erased receipt by its keyed hash alone.
+        return {"duplicate": True, "erased": True}
     known: dict[str, Any] = dict(row.answer or {})
     if row.erased_at is not None:
         return known | {"duplicate": True, "erased": True}

@@ -136,6 +136,9 @@ def filled_memory(memory: Memory) -> Names:
     nodes = memory.search_graph("Mara")
     versions = memory.get(f"{memory.written}/graph-versions")
     key = memory.post("/v1/keys", {"label": "to be revoked", "permissions": ["read"]})
+    selector = {"selector": {"label": "nobody=here"}}
+    erasure = memory.post(f"{memory.written}/erasures", selector, expect=202)
+    memory.settled_jobs()
     memory.assess(
         found["batch_id"], "sufficient", [found["items"][0]["evidence_ref"]], strategy="answer"
     )
@@ -146,6 +149,7 @@ def filled_memory(memory: Memory) -> Names:
         "evt": found["items"][0]["event_id"],
         "nod": nodes["items"][0]["node_id"],
         "bat": found["batch_id"],
+        "era": erasure["erasure_id"],
         "job": memory.jobs()[0]["job_id"],
         "key_id": key["key_id"],
         "gvn": versions["items"][0]["graph_version_id"],
