@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -12,12 +13,14 @@ from shared.errors import InvalidInput
 from shared.http.paging import Page
 from shared.settings import Settings
 from shared.store.database import ReadTx
+from shared.store.limits import limit_defaults, limits_of, used_by
 from shared.store.namespaces import get_namespace, policy_defaults
 from shared.store.policies import policy_for
 from shared.store.spend import spent_today
 from shared.store.usage import Span, Usage, UsageKey, usage_by_day, usage_total
 
 LONGEST_SPAN_DAYS = 366
+_MOST_JOBS = 1_000_000
 _DEFAULT_SPAN = timedelta(days=30)
 
 
@@ -85,6 +88,20 @@ def budget_today(
         "tenant_budget": budgets.tenant if sees_tenant else None,
         "stopped_by": stop.scope.value if stop else None,
         "resumes_at": resumes_at.isoformat(timespec="seconds") if stop else None,
+    }
+
+
+def limits_now(tx: ReadTx, caller: Caller, *, settings: Settings) -> dict[str, Any] | None:
+    """Return the tenant's limits and what of each is used; None for a key limited to namespaces."""
+    if caller.namespaces is not None:
+        return None
+    limits = limits_of(tx, defaults=limit_defaults(settings))
+    used = used_by(tx, most_jobs=_MOST_JOBS)
+    return {
+        **asdict(limits),
+        "turns_today": used.turns_today,
+        "stored_bytes": used.stored_bytes,
+        "jobs_in_flight_now": used.jobs_in_flight,
     }
 
 

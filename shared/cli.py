@@ -16,17 +16,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shared.auth import issue_key
+from shared.administration_cli import AsJson, key_app, tenant_app
 from shared.domain.jobs import JobState
-from shared.domain.tenancy import Permission
 from shared.errors import StrataGateError
-from shared.settings import Settings, get_settings
+from shared.settings import get_settings
 from shared.store.database import Database, ReadTx
 from shared.store.jobs import count_by_state
 from shared.store.migrate import current_revision, head_revision
 from shared.store.migrate import migrate as run_migrations
 from shared.store.namespaces import list_namespaces
-from shared.store.tenants import create_tenant, find_tenants
+from shared.store.tenants import find_tenants
 from shared.store.verify import verify_tenant
 
 app = typer.Typer(
@@ -35,15 +34,10 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,  # locals may hold keys
 )
-tenant_app = typer.Typer(help="Tenants: the customers of this installation.")
-key_app = typer.Typer(help="API keys: what a client may do, as which tenant.")
 app.add_typer(tenant_app, name="tenant")
 app.add_typer(key_app, name="key")
 
 _out = Console()
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of words.")]
-TenantOption = Annotated[str, typer.Option("--tenant", help="Tenant id or name.")]
 
 
 def main() -> None:
@@ -110,45 +104,6 @@ def verify(
         raise typer.Exit(1)
 
 
-@tenant_app.command("create")
-def tenant_create(name: str, as_json: AsJson = False) -> None:
-    """Create a tenant."""
-    tenant_id = create_tenant(get_settings(), name)
-    _say({"tenant_id": tenant_id, "name": name}, as_json=as_json)
-
-
-@tenant_app.command("list")
-def tenant_list(as_json: AsJson = False) -> None:
-    """List all tenants."""
-    for tenant_id, name in find_tenants(get_settings()):
-        _say({"tenant_id": tenant_id, "name": name}, as_json=as_json)
-
-
-@key_app.command("create")
-def key_create(
-    tenant: TenantOption,
-    label: Annotated[str, typer.Option(help="What the key is for.")] = "cli",
-    permissions: Annotated[
-        str, typer.Option(help="Comma-separated: ingest read use curate erase admin.")
-    ] = "ingest,read,use",
-    namespaces: Annotated[
-        str | None, typer.Option(help="Comma-separated namespaces; absent: all.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Create a key and show it, this once."""
-    settings = get_settings()
-    tenant_id = _one_tenant(settings, tenant)
-    try:
-        wanted = frozenset(Permission(part.strip()) for part in permissions.split(","))
-    except ValueError as error:
-        raise typer.BadParameter(f"{error}; use {', '.join(Permission)}") from error
-    only = frozenset(part.strip() for part in namespaces.split(",")) if namespaces else None
-    with Database(settings).write(tenant_id) as tx:
-        issued = issue_key(tx, label=label, permissions=wanted, namespaces=only)
-    _say({"tenant_id": tenant_id, "key_id": issued.key_id, "key": issued.key}, as_json=as_json)
-
-
 def _tenant_status(database: Database, tenant_id: str) -> dict[str, object]:
     with database.read(tenant_id) as tx:
         return {"namespaces": _namespace_count(tx), "jobs": _jobs_by_kind(tx)}
@@ -175,25 +130,10 @@ def _jobs_table(tenant: Mapping[str, Any]) -> Table:
     return table
 
 
-def _one_tenant(settings: Settings, wanted: str) -> str:
-    found = find_tenants(settings, wanted)
-    if len(found) != 1:
-        problem = "no tenant" if not found else "several tenants"
-        raise typer.BadParameter(f"{problem} of that id or name: see `stratagate tenant list`")
-    return found[0][0]
-
-
 def _fields(found: object) -> dict[str, str]:
     return {
         name: str(getattr(found, name)) for name in ("check", "promise", "namespace", "subject")
     }
-
-
-def _say(values: dict[str, str], *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(values))
-    else:
-        _out.print("\n".join(f"{name}: {value}" for name, value in values.items()), highlight=False)
 
 
 if __name__ == "__main__":

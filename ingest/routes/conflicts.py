@@ -8,10 +8,11 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import JSONResponse
 
 from ingest.conflicts import conflict_views, resolve_conflict
+from ingest.curation import Curation
 from ingest.schemas.curation import ConflictPage, ConflictResolved, ResolveIn
 from shared.domain.curation import ConflictState
 from shared.domain.tenancy import Caller, Permission
-from shared.http.dependencies import DatabaseOf, IdempotencyKey, SettingsOf, caller, reach
+from shared.http.dependencies import ClockOf, DatabaseOf, IdempotencyKey, SettingsOf, caller, reach
 from shared.http.paging import PageOf
 from shared.ids import Prefix, check_id
 from shared.store.conflicts import get_conflict, list_conflicts
@@ -63,6 +64,8 @@ def post_resolve(
     body: ResolveIn,
     caller: Curator,
     database: DatabaseOf,
+    settings: SettingsOf,
+    clock: ClockOf,
     key: IdempotencyKey,
 ) -> JSONResponse:
     """`keep` one event, which supersedes the other, or `both`; `reopen` restores what was."""
@@ -73,12 +76,10 @@ def post_resolve(
     if name is not None:
         receipt = Receipt(namespace, "conflict.resolve", name, request_hash(content))
     with database.write(caller.tenant_id) as tx:
+        row = get_namespace(tx, namespace, defaults=policy_defaults(settings))
         get_conflict(tx, namespace, conflict_id)
-        told = once(
-            tx,
-            receipt,
-            lambda: resolve_conflict(tx, caller, namespace, conflict_id, asked=body),
-        )
+        curation = Curation(caller, row, clock.now(), settings.max_attempts)
+        told = once(tx, receipt, lambda: resolve_conflict(tx, curation, conflict_id, asked=body))
         # Not kept with the receipt: an erasure must find no text there.
         view = conflict_views(tx, [get_conflict(tx, namespace, conflict_id)])[0]
     return JSONResponse(told | view)

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from fastapi.responses import JSONResponse
 
-from ingest.curation import curate_event
+from ingest.curation import Curation, curate_event
 from ingest.schemas.curation import CurationPatch, CurationView
 from shared.domain.tenancy import Caller, Permission
-from shared.http.dependencies import DatabaseOf, SettingsOf, caller, reach
+from shared.http.dependencies import ClockOf, DatabaseOf, SettingsOf, caller, reach
 from shared.ids import Prefix, check_id
 from shared.store.namespaces import get_namespace, policy_defaults
 
@@ -30,10 +30,12 @@ def patch_event(
     caller: Curator,
     database: DatabaseOf,
     settings: SettingsOf,
+    clock: ClockOf,
 ) -> JSONResponse:
     """Its text stays; every change is audited and can be taken back."""
     namespace, event_id = reach(caller, ns), check_id(evt, Prefix.EVENT, "/path/evt")
     with database.write(caller.tenant_id) as tx:
         row = get_namespace(tx, namespace, defaults=policy_defaults(settings))
-        view = curate_event(tx, caller, row, event_id, asked=body)
+        curation = Curation(caller, row, clock.now(), settings.max_attempts)
+        view = curate_event(tx, curation, event_id, asked=body)
     return JSONResponse(view)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import JSONResponse
 
 from ingest.schemas.usage import UsagePage
-from ingest.usage import asked_span, budget_today, usage_page
+from ingest.usage import asked_span, budget_today, limits_now, usage_page
 from shared.auth import reach
 from shared.domain.tenancy import Caller, Permission, check_name
 from shared.http.dependencies import ClockOf, DatabaseOf, SettingsOf, caller
@@ -32,11 +32,12 @@ def get_usage(
     first: Annotated[date | None, Query(alias="from", description="UTC day, inclusive.")] = None,
     last: Annotated[date | None, Query(alias="to", description="UTC day, inclusive.")] = None,
 ) -> JSONResponse:
-    """With the total of the span, and today's spend against the budgets."""
+    """With the total of the span, today's spend against the budgets, and the tenant's limits."""
     now = clock.now()
     if namespace is not None:
         reach(caller, check_name(namespace, "/query/namespace"))
     span = asked_span(caller, namespace=namespace, first=first, last=last, now=now)
     with database.read(caller.tenant_id) as tx:
         today = budget_today(tx, caller, namespace, settings=settings, now=now)
-        return JSONResponse({**usage_page(tx, span, page), "today": today})
+        limits = limits_now(tx, caller, settings=settings)
+        return JSONResponse({**usage_page(tx, span, page), "today": today, "limits": limits})

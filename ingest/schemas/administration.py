@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from ingest.schemas.fields import NamespaceName, Wire
 from shared.domain.tenancy import Permission
@@ -79,6 +79,10 @@ class KeyView(Wire):
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    rotated_at: datetime | None = Field(description="When it got its present secret, if anew.")
+    previous_until: datetime | None = Field(
+        description="Until when the secret before that opens as well."
+    )
 
 
 class KeyMade(KeyView):
@@ -86,6 +90,19 @@ class KeyMade(KeyView):
 
     key: str | None
     duplicate: bool
+
+
+class RotationIn(Wire):
+    """How to rotate a key."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    overlap_s: int = Field(
+        default=86_400,
+        ge=0,
+        le=2_592_000,
+        description="Seconds for which the secret before still opens; 0: it ends now.",
+    )
 
 
 class KeyPage(Wire):

@@ -40,6 +40,19 @@ class BudgetToday(Wire):
     resumes_at: datetime | None
 
 
+class LimitsNow(Wire):
+    """The limits of the tenant, null where there is none, and what is used."""
+
+    requests_per_s: float | None
+    turns_per_day: int | None
+    tokens_per_day: int | None
+    storage_bytes: int | None
+    jobs_in_flight: int | None
+    turns_today: int = Field(description="Turns stored in this UTC day.")
+    stored_bytes: int = Field(description="Bytes of the stored messages.")
+    jobs_in_flight_now: int
+
+
 class UsagePage(Wire):
     """A page of usage, newest day first."""
 
@@ -49,6 +62,7 @@ class UsagePage(Wire):
     last: date = Field(alias="to")
     total: Tokens
     today: BudgetToday
+    limits: LimitsNow | None = Field(description="Null for a key limited to namespaces.")
     items: list[UsageRow]
     next_cursor: str | None
 

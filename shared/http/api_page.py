@@ -21,7 +21,10 @@ _STYLE = (
 )
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _HEADERS = {
-    "Content-Security-Policy": f"default-src 'self'; style-src 'sha256-{_STYLE_HASH}'",
+    "Content-Security-Policy": (
+        f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; frame-ancestors 'none'; "
+        "base-uri 'none'; form-action 'none'"
+    ),
     "X-Content-Type-Options": "nosniff",
 }
 _METHODS = ("get", "post", "put", "patch", "delete")

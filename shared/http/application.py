@@ -15,10 +15,12 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 
 from shared.clock import Clock, SystemClock
 from shared.domain.tenancy import Caller
-from shared.errors import NotFound, StrataGateError
+from shared.errors import Forbidden, NotFound, StrataGateError
 from shared.http import api_page, health
 from shared.http.body_guard import BodyGuard
 from shared.http.problems import (
@@ -36,6 +38,7 @@ from shared.store.database import Database, QueueDatabase
 from shared.tracing import start_tracing, stop_tracing
 
 _log = get_logger("http")
+_WORTH_COMPRESSING = 1_024
 _ERRORS = {
     401: "No valid key.",
     403: "The key lacks the permission.",
@@ -69,10 +72,7 @@ def build_app(
         title=title,
         version=health.release(),
         lifespan=_lifespan(lifespans),
-        middleware=[
-            Middleware(RequestEdge),
-            Middleware(BodyGuard, limit_bytes=settings.body_limit_bytes),
-        ],
+        middleware=_middleware(settings),
         exception_handlers={
             StrataGateError: _on_error,
             RequestValidationError: on_validation_error,
@@ -95,6 +95,28 @@ def build_app(
     return app
 
 
+def _middleware(settings: Settings) -> list[Middleware]:
+    """Return the layers around every route, outermost first."""
+    layers = [Middleware(RequestEdge, hsts_max_age_s=settings.hsts_max_age_s)]
+    origins = [origin.strip() for origin in settings.cors_origins.split(",") if origin.strip()]
+    if origins:
+        layers.append(
+            Middleware(
+                CORSMiddleware,
+                allow_origins=origins,
+                allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+                allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
+                expose_headers=["X-Request-Id", "Retry-After"],
+            )
+        )
+    layers += [
+        # Streams of events pass as they come: the middleware leaves their type alone.
+        Middleware(GZipMiddleware, minimum_size=_WORTH_COMPRESSING, compresslevel=5),
+        Middleware(BodyGuard, limit_bytes=settings.body_limit_bytes),
+    ]
+    return layers
+
+
 def _lifespan(lifespans: Sequence[Lifespan]) -> Lifespan:
     @asynccontextmanager
     async def run(app: FastAPI) -> AsyncIterator[None]:
@@ -114,16 +136,17 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, StrataGateError):
         raise error
     caller: Caller | None = getattr(request.state, "caller", None)
-    if isinstance(error, NotFound) and caller is not None and request.path_params:
-        await run_in_threadpool(_audit_not_found, request, caller)
+    if isinstance(error, NotFound | Forbidden) and caller is not None:
+        await run_in_threadpool(_audit_denied, request, caller, error.code)
     return problem_response(error, request_id_of(request))
 
 
-def _audit_not_found(request: Request, caller: Caller) -> None:
+def _audit_denied(request: Request, caller: Caller, code: str) -> None:
     """Keep who asked for what is not theirs: guessing at ids leaves a trail (of that tenant)."""
-    asked = {name: str(value)[:200] for name, value in request.path_params.items()}
+    named = {**request.path_params, **_named_in_query(request)}
+    asked = {name: str(value)[:200] for name, value in named.items()}
     entry = AuditEntry(
-        action="not_found",
+        action=code,
         key_id=caller.key_id,
         detail={
             "method": request.method,
@@ -137,7 +160,12 @@ def _audit_not_found(request: Request, caller: Caller) -> None:
         with database.write(caller.tenant_id) as tx:
             record(tx, entry)
     except StrataGateError as failure:
-        _log.warning("audit_lost", code=failure.code, action="not_found")
+        _log.warning("audit_lost", code=failure.code, action=code)
+
+
+def _named_in_query(request: Request) -> dict[str, str]:
+    namespace = request.query_params.get("namespace")
+    return {} if namespace is None else {"namespace": namespace}
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shared.errors import StrataGateError, TooLarge, WrongMediaType
 from shared.http import strict_json
+from shared.http.content_encoding import inflate, is_compressed
 from shared.http.problems import problem_response
 
 ITEM_BY_ITEM = "/batch"
@@ -21,7 +22,10 @@ class ClientGone(Exception):
 
 
 class BodyGuard:
-    """Refuses bodies over `limit_bytes` (413), of another type (415), and unsafe JSON (422)."""
+    """Refuses bodies over `limit_bytes` (413), of another type (415), and unsafe JSON (422).
+
+    A gzip body is inflated, within the same limit.
+    """
 
     def __init__(self, app: ASGIApp, limit_bytes: int) -> None:
         self.app = app
@@ -34,6 +38,10 @@ class BodyGuard:
             return
         try:
             body = await self._read(scope, receive)
+            encoding = (_header(scope, b"content-encoding") or b"").decode("latin-1")
+            if is_compressed(encoding):
+                body = await to_thread.run_sync(self._inflate, body)
+                scope = _as_plain(scope, body)
             if body and not scope["path"].endswith(ITEM_BY_ITEM):
                 _require_json(scope)
                 await _check(body)
@@ -61,6 +69,9 @@ class BodyGuard:
             more = message.get("more_body", False)
         return b"".join(parts)
 
+    def _inflate(self, body: bytes) -> bytes:
+        return inflate(body, limit_bytes=self.limit_bytes)
+
     def _too_large(self) -> TooLarge:
         return TooLarge(f"a body may have {self.limit_bytes} bytes; send it in parts")
 
@@ -85,6 +96,13 @@ def _header(scope: Scope, name: bytes) -> bytes | None:
     if name == b"content-length" and found is not None and not found.isdigit():
         return None
     return found
+
+
+def _as_plain(scope: Scope, body: bytes) -> Scope:
+    """Return the scope of the same request with its body inflated; the state stays shared."""
+    told = (b"content-encoding", b"content-length")
+    kept = [(key, value) for key, value in scope["headers"] if key not in told]
+    return {**scope, "headers": [*kept, (b"content-length", str(len(body)).encode())]}
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shared.domain.tenancy import Caller, is_name
 from shared.http.problems import internal_response
+from shared.http.security_headers import security_headers
 from shared.ids import Prefix, new_id
 from shared.logs import get_logger
 from shared.metrics import HTTP_REQUESTS, HTTP_SECONDS
@@ -22,10 +23,15 @@ _QUIET = frozenset({"/health/live", "/health/ready", "/metrics"})
 
 
 class RequestEdge:
-    """Gives each request an id, answers 500 when all else failed, and counts what left."""
+    """Gives each request an id, answers 500 when all else failed, and counts what left.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Every answer carries the headers that keep browsers from guessing, framing and keeping it;
+    `hsts_max_age_s` above 0 adds Strict-Transport-Security.
+    """
+
+    def __init__(self, app: ASGIApp, hsts_max_age_s: int = 0) -> None:
         self.app = app
+        self.hsts_max_age_s = hsts_max_age_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -41,7 +47,13 @@ class RequestEdge:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+                message["headers"] = [
+                    *message["headers"],
+                    *security_headers(
+                        scope["path"], message["headers"], hsts_max_age_s=self.hsts_max_age_s
+                    ),
+                    (b"x-request-id", request_id.encode()),
+                ]
             await send(message)
 
         with (

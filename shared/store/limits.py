@@ -13,7 +13,9 @@ from shared.settings import Settings
 from shared.store.database import ReadTx, WriteTx
 from shared.store.tables import tenants
 
-_LIVE: BindParameter[list[str]] = bindparam("live", [state.value for state in LIVE_STATES], expanding=True)
+_LIVE: BindParameter[list[str]] = bindparam(
+    "live", [state.value for state in LIVE_STATES], expanding=True
+)
 _USED = text(
     """
     SELECT coalesce(sum(day_turns) FILTER (WHERE counted_day = :today), 0)::bigint AS turns,
