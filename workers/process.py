@@ -19,12 +19,19 @@ from workers.models.registry import build_model
 from workers.reprocess import aiming_steps
 from workers.runner import Deps
 from workers.step import Step
-from workers.steps import erase, extract, import_memory, project, summarize
+from workers.steps import embed, erase, extract, import_memory, project, summarize
 
 STEPS: Final[Mapping[JobKind, Step[Any, Any]]] = aiming_steps(
     {
         step.kind: step
-        for step in (summarize.STEP, extract.STEP, project.STEP, import_memory.STEP, erase.STEP)
+        for step in (
+            summarize.STEP,
+            extract.STEP,
+            project.STEP,
+            import_memory.STEP,
+            erase.STEP,
+            embed.STEP,
+        )
     }
 )
 """The steps that this release runs, by the kind of job."""

@@ -266,7 +266,7 @@ class _Attempt:
             tx,
             self.job,
             done,
-            model=self.asker.model.name if self.asker else None,
+            model=self.asker.model.name if self.asker and self.prompt_version else None,
             prompt_version=self.prompt_version,
             usage=usage_of(self.asker) if self.asker else None,
         )

@@ -30,6 +30,7 @@ from shared.store.namespaces import (
 from shared.store.policies import rules_for
 from shared.store.receipts import Receipt, answer, claim
 from shared.store.search_index import DocumentKind, SearchDocument, index_documents
+from shared.store.vectors import request_vectors
 
 OPERATION = "turn"
 _REDACT_SOURCE = "redact_source"
@@ -66,6 +67,7 @@ def commit_turn(
     sequence = thread.turn_count + 1
     _store(tx, namespace, turn, sequence=sequence, policy=policy, size_bytes=size_bytes)
     sealed = _seal(tx, namespace, thread, policy=policy, settings=settings)
+    request_vectors(tx, namespace, policy, settings)
     content = _answer(turn, sequence, sealed)
     answer(tx, receipt, content)
     return content

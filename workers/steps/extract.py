@@ -37,6 +37,7 @@ from shared.store.database import ReadTx, WriteTx
 from shared.store.derivation_locks import lock_extraction
 from shared.store.jobs import enqueue
 from shared.store.messages import turns_range
+from shared.store.vectors import request_vectors
 from shared.store.versions import live_derivation_version
 from workers.event_storing import StoredEvents, store_events
 from workers.extraction_context import neighbours_of, timeline_of
@@ -160,6 +161,8 @@ def store(tx: WriteTx, job: Job, draft: ExtractionDraft, context: StepContext) -
         version=context.derivation_version,
         is_apart=context.own_derivation is not None,
     )
+    if stored.added:
+        request_vectors(tx, block.namespace, context.policy, context.settings)
     # Locks the thread's row, which incoming turns wait for: so it comes last.
     mark_ready(tx, block)
     return _outcome(tx, block, extraction, stored, context)
