@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ingest.curation import check_revision, kept_reason
+from ingest.curation import Curation, check_revision, follow_in_graph, kept_reason
 from ingest.schemas.curation import ResolveIn
 from shared.domain.curation import ConflictState, plan_keep, plan_reopen
 from shared.domain.redaction import redact
@@ -28,6 +28,7 @@ from shared.store.conflicts import (
 )
 from shared.store.curation import curated, save_curation, state_of, successors_of
 from shared.store.database import ReadTx, WriteTx
+from shared.store.derivation_locks import await_projection
 from shared.store.event_writes import lock_events
 from shared.store.events import StoredEvent, events_by_id
 from shared.store.messages import StoredMessage, messages_by_id
@@ -36,7 +37,7 @@ _EXCERPT = 500
 
 
 def resolve_conflict(
-    tx: WriteTx, caller: Caller, namespace: str, conflict_id: str, *, asked: ResolveIn
+    tx: WriteTx, curation: Curation, conflict_id: str, *, asked: ResolveIn
 ) -> dict[str, Any]:
     """Settle or reopen a contradiction; return its id and whether that changed anything.
 
@@ -44,15 +45,18 @@ def resolve_conflict(
     `stale_revision`, `conflict_resolved` (settled otherwise: reopen it first), `conflict_closed`
     (an event of it is forgotten, archived, superseded or removed).
     """
+    namespace = curation.namespace.namespace
+    await_projection(tx, namespace)
     lock_conflict(tx, namespace, conflict_id)
     conflict = get_conflict(tx, namespace, conflict_id)
     lock_events(tx, conflict.event_ids)
     conflict = get_conflict(tx, namespace, conflict_id)
     check_revision(conflict.revision, asked.expected_revision)
     if asked.reopen:
-        is_changed = _reopen(tx, caller, conflict, reason=asked.reason)
+        is_changed = _reopen(tx, curation, conflict, reason=asked.reason)
     else:
-        is_changed = _settle(tx, caller, conflict, kept=_kept(conflict, asked), reason=asked.reason)
+        kept = _kept(conflict, asked)
+        is_changed = _settle(tx, curation, conflict, kept=kept, reason=asked.reason)
     return {"conflict_id": conflict_id, "changed": is_changed}
 
 
@@ -76,7 +80,12 @@ def _kept(conflict: StoredConflict, asked: ResolveIn) -> str | None:
 
 
 def _settle(
-    tx: WriteTx, caller: Caller, conflict: StoredConflict, *, kept: str | None, reason: str | None
+    tx: WriteTx,
+    curation: Curation,
+    conflict: StoredConflict,
+    *,
+    kept: str | None,
+    reason: str | None,
 ) -> bool:
     if conflict.state is ConflictState.RESOLVED:
         if conflict.kept_event_id == kept:
@@ -87,19 +96,21 @@ def _settle(
             f"it is closed ({conflict.closed_reason}) and needs no decision", code="conflict_closed"
         )
     told = kept_reason(reason)
-    save_decision(tx, conflict, kept=kept, reason=told, key_id=caller.key_id)
+    save_decision(tx, conflict, kept=kept, reason=told, key_id=curation.caller.key_id)
     changes: tuple[StatusChange, ...] = ()
     if kept is not None:
         events = events_by_id(tx, conflict.event_ids)
         (other,) = (name for name in conflict.event_ids if name != kept)
         changes = (plan_keep(state_of(events[kept]), state_of(events[other])),)
-    _apply(tx, changes)
+    _apply(tx, curation, conflict, changes)
     detail = {"keep": kept or KEPT_BOTH, "reason": told}
-    _audit(tx, caller, conflict, "conflict_resolved", detail, changes)
+    _audit(tx, curation.caller, conflict, "conflict_resolved", detail, changes)
     return True
 
 
-def _reopen(tx: WriteTx, caller: Caller, conflict: StoredConflict, *, reason: str | None) -> bool:
+def _reopen(
+    tx: WriteTx, curation: Curation, conflict: StoredConflict, *, reason: str | None
+) -> bool:
     if conflict.state is not ConflictState.RESOLVED:
         return False
     events = events_by_id(tx, conflict.event_ids)
@@ -113,18 +124,21 @@ def _reopen(tx: WriteTx, caller: Caller, conflict: StoredConflict, *, reason: st
         (other,) = (name for name in conflict.event_ids if name != kept)
         changes = plan_reopen(kept, state_of(events[other]), successors=successors_of(tx, other))
     withdraw_decision(tx, conflict)
-    _apply(tx, changes)
+    _apply(tx, curation, conflict, changes)
     detail = {"was_kept": kept or KEPT_BOTH, "reason": kept_reason(reason)}
-    _audit(tx, caller, conflict, "conflict_reopened", detail, changes)
+    _audit(tx, curation.caller, conflict, "conflict_reopened", detail, changes)
     return True
 
 
-def _apply(tx: WriteTx, changes: Sequence[StatusChange]) -> None:
+def _apply(
+    tx: WriteTx, curation: Curation, conflict: StoredConflict, changes: Sequence[StatusChange]
+) -> None:
     events = events_by_id(tx, [change.event_id for change in changes])
     for change in changes:
         before = curated(events[change.event_id])
         after = type(before)(applied(before.state, change), before.pinned, before.criticality)
         save_curation(tx, after)
+    follow_in_graph(tx, curation, conflict.event_ids)
 
 
 def _audit(

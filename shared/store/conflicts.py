@@ -97,7 +97,8 @@ def lock_conflict(tx: WriteTx, namespace: str, conflict_id: str) -> None:
             conflicts.c.namespace == namespace,
             conflicts.c.conflict_id == conflict_id,
         )
-        .with_for_update()
+        # Foreign keys' checks of what names it need not wait.
+        .with_for_update(key_share=True)
     ).one_or_none()
     if found is None:
         raise NotFound("no such conflict")

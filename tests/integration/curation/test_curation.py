@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.events import Criticality, EventTime
+from shared.domain.events import Criticality, EventTime, Quote
 from shared.ids import Prefix, new_id
 from shared.store.database import Database
 from tests.integration.curation.curating import CURATION, Curating
@@ -258,3 +258,118 @@ def test_lists_filter_by_type_thread_and_status(curating: Curating) -> None:
     assert _ids(world.see("events", event_types="decision")["items"]) == []
     wrong = world.get(f"/v1/retrieval/{NS}/events", event_types="rumour")
     assert wrong.status_code == 422
+
+
+def test_the_graph_is_searched_as_it_is_seen(curating: Curating) -> None:
+    """A projection may write a node's words anew while an event is forgotten; restoring tells."""
+    world = curating.world
+    bern = world.event(world.block("Mara lives in Bern."), "Mara lives in Bern")
+    rye = world.event(world.block("Mara likes rye."), "Mara likes rye")
+    curating.states("Mara", "home", ("Bern", bern))
+    curating.curate(bern, status="forgotten")
+    curating.states("Mara", "likes", ("rye", rye))
+    assert world.ask("graph/search", {"query": "Bern"})["items"] == []
+    words = {row["term"] for row in world.rows("search_postings") if row["kind"] == "node"}
+    assert "bern" not in words
+    curating.curate(bern, status="active")
+    assert world.ask("graph/search", {"query": "Bern"})["items"][0]["name"] == "Mara"
+
+
+def test_what_was_set_aside_before_its_projection_is_projected_once_it_is_restored(
+    curating: Curating, event: str
+) -> None:
+    world = curating.world
+    curating.curate(event, status="forgotten")
+    before = len(world.rows("jobs"))
+    curating.curate(event, status="archived")
+    assert len(world.rows("jobs")) == before
+    curating.curate(event, status="active")
+    (added,) = [row for row in world.rows("jobs") if row["kind"] == "project"]
+    assert (added["subject"], added["state"]) == (
+        world.see(f"events/{event}")["block_id"],
+        "available",
+    )
+
+
+def test_nothing_is_projected_where_the_policy_switched_it_off(
+    curating: Curating, event: str
+) -> None:
+    world = curating.world
+    world.begin(stages={"project": False})
+    curating.curate(event, status="forgotten")
+    curating.curate(event, status="active")
+    assert [row for row in world.rows("jobs") if row["kind"] == "project"] == []
+
+
+def test_history_tells_what_was_believed_since_when_and_on_which_quotes(
+    curating: Curating,
+) -> None:
+    world = curating.world
+    homes = ("Bern", "Rome", "Oslo")
+    told: list[tuple[str, str]] = []
+    for number, home in enumerate(homes):
+        said = EventTime(mentioned_at=SAID_AT + timedelta(days=number), zone="UTC")
+        block = world.block(f"Mara lives in {home}.", thread_id=home)
+        message = world.rows("messages")[-1]["message_id"]
+        quotes = (Quote(message, f"lives in {home}"),)
+        told.append((home, world.event(block, f"Lives in {home}", time=said, quotes=quotes)))
+    curating.states("Mara", "home", *told)
+    node = world.see("graph")["nodes"][0]["node_id"]
+    whole = world.see(f"graph/nodes/{node}/history")
+    assert [one["fact"]["value"] for one in whole["items"]] == list(homes)
+    assert [one["is_current"] for one in whole["items"]] == [False, False, True]
+    for (home, event_id), one in zip(told, whole["items"], strict=True):
+        assert one["grounds"][0]["event_id"] == event_id
+        assert one["grounds"][0]["quotes"][0]["text"] == f"lives in {home}"
+        assert one["valid_from"].startswith("2026-03-0")
+        assert one["recorded_at"]
+    assert whole["items"][0]["valid_until"] == whole["items"][1]["valid_from"]
+    seen: list[Any] = []
+    query: dict[str, Any] = {"limit": 2}
+    while True:
+        page = world.see(f"graph/nodes/{node}/history", **query)
+        seen += page["items"]
+        if page["next_cursor"] is None:
+            break
+        query["cursor"] = page["next_cursor"]
+    assert seen == whole["items"]
+    held = world.ask("graph/search", {"query": "Mara", "at": "2026-03-02T12:00:00Z"})["items"]
+    assert held[0]["current_state"] == "home: Rome"
+    curating.curate(told[1][1], status="forgotten")
+    left = world.see(f"graph/nodes/{node}/history")["items"]
+    assert [one["fact"]["value"] for one in left] == ["Bern", "Oslo"]
+    assert left[0]["valid_until"] == left[1]["valid_from"]
+
+
+def test_a_timeline_has_both_bounds_and_both_orders(world: World) -> None:
+    days = [SAID_AT + timedelta(days=number) for number in range(4)]
+    events = [
+        world.event(
+            world.block(f"Day {number}."),
+            f"Day {number}",
+            time=EventTime(mentioned_at=day, zone="UTC"),
+        )
+        for number, day in enumerate(days)
+    ]
+
+    def listed(**query: Any) -> list[str]:
+        found: list[str] = []
+        query = {"limit": 1, **query}
+        while True:
+            page = world.see("timeline", **query)
+            found += [item["event"]["event_id"] for item in page["items"]]
+            if page["next_cursor"] is None:
+                return found
+            query["cursor"] = page["next_cursor"]
+
+    assert listed() == events
+    assert listed(order="newest") == events[::-1]
+    bounds = {"from": days[1].isoformat(), "to": days[2].isoformat()}
+    assert listed(**bounds) == events[1:3]
+    assert listed(**{"to": "2026-03-02", "timezone": "UTC"}) == events[:2]
+    wrong = world.get(
+        f"/v1/retrieval/{NS}/timeline", **{"from": bounds["to"], "to": bounds["from"]}
+    )
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "inverted_window")
+    bad = world.get(f"/v1/retrieval/{NS}/timeline", cursor="bm90IGEgcGxhY2U")
+    assert (bad.status_code, bad.json()["code"]) == (422, "invalid_cursor")
