@@ -111,7 +111,6 @@ def add_candidates(tx: WriteTx, import_id: str, candidates: Sequence[Mapping[str
                     "tenant_id": tx.tenant_id,
                     "import_id": import_id,
                     "position": position,
-                    "decided_at": None if one["decision"] is None else func.now(),
                     **one,
                 }
                 for position, one in enumerate(candidates)

@@ -82,8 +82,8 @@ import_candidates = Table(
     # [{"event_id", "score", "status", "superseded_by"}]: what the decider was shown.
     json_list("matches"),
     # What was proposed or settled, what a person answered, and the event that came of it.
-    Column("decision", JSONB),
-    Column("answer", JSONB),
+    Column("decision", JSONB(none_as_null=True)),
+    Column("answer", JSONB(none_as_null=True)),
     Column("event_id", Text),
     instant("decided_at", nullable=True),
     belongs_to("imports", "import_id"),
@@ -96,6 +96,6 @@ import_graph_changes = Table(
     tenant_key(),
     Column("import_id", Text, primary_key=True),
     Column("record_id", Text, primary_key=True),
-    Column("before", JSONB),
+    Column("before", JSONB(none_as_null=True)),
     belongs_to("imports", "import_id"),
 )
