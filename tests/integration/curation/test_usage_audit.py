@@ -35,7 +35,7 @@ def _use(
         "question": "Where does the roof leak?",
     }
     assert world.post(f"/v1/batches/{batch}/assessment", judged).status_code == 200
-    used = {"evidence_refs": [ref], "receipt_id": receipt_id}
+    used: dict[str, Any] = {"evidence_refs": [ref], "receipt_id": receipt_id}
     if answer:
         used["answer"] = answer
     assert world.post(f"/v1/batches/{batch}/use", used).status_code == 200
