@@ -49,6 +49,7 @@ def search_events(
     """Return the events that hold a term and pass the filter, best first."""
     if not terms:
         return []
+    asked = list(terms)
     statement = best_first(
         select(HITS, events.c.participants)
         .join(
@@ -57,10 +58,20 @@ def search_events(
         )
         .where(*_conditions(scope, wanted))
     )
-    parameters = bm25_parameters(tx, scope.namespace, DocumentKind.EVENT, terms=terms)
-    rows = tx.connection.execute(_limited(statement, wanted, limit), parameters)
+    for bounded in (not wanted.participants, False):
+        parameters = bm25_parameters(
+            tx,
+            scope.namespace,
+            DocumentKind.EVENT,
+            terms=terms,
+            version=str(scope.version),
+            limit=limit if bounded else None,
+        )
+        rows = tx.connection.execute(_limited(statement, wanted, limit), parameters).all()
+        if not bounded or len(rows) == limit or (rows and not rows[0].is_cut):
+            break
     named = (row for row in rows if names_all(row.participants, wanted.participants))
-    return [hit for hit, _ in zip(map(hit_of, named), range(limit), strict=False)]
+    return [hit_of(row, asked) for row, _ in zip(named, range(limit), strict=False)]
 
 
 def passing_events(

@@ -1,7 +1,7 @@
-"""Ranked search over postings: BM25 computed where the rows are, by equality alone.
+"""Ranked search over packed postings: BM25 where the rows are, planned by how rare each term is.
 
-Every condition is an equality of integers or text, which row level security can push into the
-index; full-text and array operators would be checked row by row after it.
+The rarest terms find the candidates until a budget of postings is spent; common ones only score
+them. Every condition is an equality, which row level security can push into an index.
 """
 
 from __future__ import annotations
@@ -9,17 +9,189 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ARRAY, DateTime, Double, Row, Select, Text, bindparam, column, select, text
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Boolean,
+    DateTime,
+    Double,
+    Integer,
+    Row,
+    Select,
+    Text,
+    bindparam,
+    column,
+    select,
+    text,
+)
 
 from shared.store.database import ReadTx
-from shared.store.search_index import DocumentKind
-from shared.store.versions import DOCUMENT_VERSION
+from shared.store.search_keys import (
+    LENGTH_BITS,
+    MAX_FREQUENCY,
+    MAX_LENGTH,
+    NUMBER_SHIFT,
+    DocumentKind,
+    corpus_hash,
+    term_hash,
+)
+from shared.store.search_packing import PART_SIZE
+from shared.store.versions import live_document_version
 
-K1 = 0.9
-B = 0.4
+K1: Final = 0.9
+B: Final = 0.4
 """BM25's saturation and length weight, as measured best for conversation turns."""
+
+BUDGET: Final = 4_000
+"""How many postings a search reads before common terms only score. A term alone above it is read
+from its newest documents on, as far as four budgets."""
+
+MAX_TERMS: Final = 62
+"""How many terms of a query are looked for, the rarest: a bit each fits into a number."""
+
+_UNBOUNDED: Final = 2**31 - 1
+
+STATISTICS_SQL: Final = """
+    asked AS MATERIALIZED (
+        SELECT q.term, q.weight, q.place
+        FROM unnest(:terms, :weights) WITH ORDINALITY AS q(term, weight, place)
+    ), fresh AS MATERIALIZED (
+        SELECT d.number, d.length, d.terms, d.frequencies
+        FROM (SELECT w.number FROM search_waiting AS w
+              WHERE w.tenant_id = :tenant_id AND w.corpus = :corpus AND NOT w.is_removal
+              OFFSET 0) AS w
+        CROSS JOIN LATERAL (
+            SELECT d.number, d.length, d.terms, d.frequencies FROM search_documents AS d
+            WHERE d.tenant_id = :tenant_id AND d.number = w.number OFFSET 0) AS d
+    ), gone AS MATERIALIZED (
+        SELECT w.number, w.length, w.terms FROM search_waiting AS w
+        WHERE w.tenant_id = :tenant_id AND w.corpus = :corpus AND w.is_removal AND NOT EXISTS (
+            SELECT FROM search_waiting AS f
+            WHERE f.tenant_id = :tenant_id AND f.corpus = :corpus AND f.number = w.number
+              AND NOT f.is_removal)
+    ), fresh_posting AS MATERIALIZED (
+        SELECT asked.place, fresh.number, fresh.length,
+               get_byte(fresh.frequencies, u.place::integer - 1) AS frequency
+        FROM fresh CROSS JOIN unnest(fresh.terms) WITH ORDINALITY AS u(term, place)
+        JOIN asked ON asked.term = u.term
+    ), size AS MATERIALIZED (
+        SELECT greatest(coalesce(c.documents, 0) + f.documents - g.documents, 0)::float8 AS n,
+               (coalesce(c.total_length, 0) + f.total_length - g.total_length)::float8 AS total
+        FROM (SELECT count(*) AS documents, coalesce(sum(length), 0) AS total_length
+              FROM fresh) AS f
+        CROSS JOIN (SELECT count(*) AS documents, coalesce(sum(length), 0) AS total_length
+                    FROM gone) AS g
+        LEFT JOIN search_corpora AS c ON c.tenant_id = :tenant_id AND c.corpus = :corpus
+    ), counted AS MATERIALIZED (
+        SELECT asked.term, asked.weight, asked.place, coalesce(p.part, 0) AS last_part,
+               coalesce(p.known, 0) AS packed,
+               greatest(coalesce(p.known, 0) + coalesce(f.n, 0) - coalesce(g.n, 0), 0)::float8
+                   AS df
+        FROM asked
+        LEFT JOIN LATERAL (
+            SELECT p.part, p.before + cardinality(p.postings) AS known
+            FROM search_postings AS p
+            WHERE p.tenant_id = :tenant_id AND p.corpus = :corpus AND p.term = asked.term
+            ORDER BY p.part DESC LIMIT 1) AS p ON true
+        LEFT JOIN (SELECT place, count(*) AS n FROM fresh_posting GROUP BY place) AS f
+          ON f.place = asked.place
+        LEFT JOIN (SELECT u.term, count(*) AS n FROM gone CROSS JOIN unnest(gone.terms) AS u(term)
+                   GROUP BY u.term) AS g ON g.term = asked.term
+    )"""
+"""SQL: what a corpus counts of the terms asked for, with what waits to be packed and unpacked."""
+
+_SATURATED = f"""{{frequency}} * {K1 + 1}
+    / ({{frequency}} + {K1} * ({1 - B} + {B} * {{length}} / size.mean_length))"""
+
+_CORPUS_SQL = f"""
+    WITH {STATISTICS_SQL}, mean AS MATERIALIZED (
+        SELECT n, greatest(total / greatest(n, 1), 1) AS mean_length FROM size
+    ), planned AS MATERIALIZED (
+        SELECT *, CASE WHEN through <= :budget THEN 0
+                       WHEN bit = 0 THEN greatest(last_part + 1 - :parts, 0) END AS from_part
+        FROM (
+            SELECT c.term, c.place, c.last_part, c.packed,
+                   c.weight * ln(1 + (mean.n - least(c.df, mean.n) + 0.5)
+                                 / (least(c.df, mean.n) + 0.5)) AS worth,
+                   sum(c.packed) OVER rarest AS through,
+                   (row_number() OVER rarest - 1)::integer AS bit
+            FROM counted AS c CROSS JOIN mean WHERE c.df > 0
+            WINDOW rarest AS (ORDER BY c.packed, c.df, c.place)
+        ) AS t WHERE bit < {MAX_TERMS}
+    )"""  # noqa: S608 - joins constants of the code; every value is a parameter
+
+_BM25 = text(
+    f"""
+    {_CORPUS_SQL}, packed AS (
+        SELECT u.posting >> {NUMBER_SHIFT} AS number, sum(t.worth * {
+        _SATURATED.format(
+            frequency=f"(u.posting >> {LENGTH_BITS} & {MAX_FREQUENCY})",
+            length=f"(u.posting & {MAX_LENGTH})",
+        )
+    }) AS score,
+               bit_or(1::bigint << t.bit) AS held, false AS is_fresh
+        FROM planned AS t CROSS JOIN mean AS size
+        CROSS JOIN LATERAL (
+            SELECT p.postings FROM search_postings AS p
+            WHERE p.tenant_id = :tenant_id AND p.corpus = :corpus AND p.term = t.term
+              AND p.part >= t.from_part OFFSET 0) AS p
+        CROSS JOIN LATERAL unnest(p.postings) AS u(posting)
+        WHERE t.from_part IS NOT NULL
+        GROUP BY u.posting >> {NUMBER_SHIFT}
+    ), newest AS (
+        SELECT f.number, sum(t.worth * {
+        _SATURATED.format(frequency="f.frequency", length=f"least(f.length, {MAX_LENGTH})")
+    }) AS score,
+               bit_or(1::bigint << t.bit) AS held, true AS is_fresh
+        FROM fresh_posting AS f JOIN planned AS t ON t.place = f.place CROSS JOIN mean AS size
+        GROUP BY f.number
+    ), candidate AS MATERIALIZED (
+        SELECT * FROM (SELECT * FROM packed UNION ALL SELECT * FROM newest) AS c
+        ORDER BY c.score DESC, c.number DESC LIMIT :candidates
+    )
+    SELECT d.document_id, d.thread_id, d.at, c.score + coalesce(rest.score, 0) AS score,
+           ARRAY(SELECT t.place::integer FROM planned AS t
+                 WHERE (c.held | coalesce(rest.held, 0)) >> t.bit & 1 = 1 ORDER BY t.place)
+               AS places,
+           EXISTS (SELECT FROM planned WHERE from_part IS DISTINCT FROM 0)
+               OR (SELECT count(*) FROM candidate) = :candidates AS is_cut
+    FROM candidate AS c CROSS JOIN mean AS size
+    CROSS JOIN LATERAL (
+        SELECT * FROM search_documents AS d
+        WHERE d.tenant_id = :tenant_id AND d.number = c.number OFFSET 0) AS d
+    LEFT JOIN LATERAL (
+        SELECT sum(t.worth * {
+        _SATURATED.format(
+            frequency="get_byte(d.frequencies, i.place - 1)",
+            length=f"least(d.length, {MAX_LENGTH})",
+        )
+    }) AS score, bit_or(1::bigint << t.bit) AS held
+        FROM planned AS t CROSS JOIN LATERAL (
+            SELECT array_position(d.terms, t.term) AS place OFFSET 0) AS i
+        WHERE t.from_part IS DISTINCT FROM 0 AND NOT c.is_fresh AND i.place IS NOT NULL
+          AND c.held >> t.bit & 1 = 0
+    ) AS rest ON true
+    WHERE :any_thread OR d.thread_id = ANY(:threads)
+    """  # noqa: S608 - joins constants of the code; every value is a parameter
+).bindparams(
+    bindparam("terms", type_=ARRAY(BigInteger)),
+    bindparam("weights", type_=ARRAY(Double)),
+    bindparam("threads", type_=ARRAY(Text)),
+)
+
+HITS = _BM25.columns(
+    column("document_id", Text),
+    column("thread_id", Text),
+    column("at", DateTime(timezone=True)),
+    column("score", Double),
+    column("places", ARRAY(Integer)),
+    column("is_cut", Boolean),
+).subquery("hit")
+"""The candidates of a query, unordered, to be joined and narrowed; its parameters are
+`bm25_parameters`. Where narrowing leaves too few and `is_cut` says that there may be more, it is
+asked again without bounds: that keeps filters exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,55 +203,6 @@ class Hit:
     at: datetime
     score: float
     matched_terms: tuple[str, ...]
-
-
-_BM25 = text(
-    f"""
-    WITH live AS (
-        SELECT {DOCUMENT_VERSION} AS version
-    ), corpus AS (
-        SELECT count(*)::float8 AS n, greatest(coalesce(avg(length), 1), 1)::float8 AS mean_length
-        FROM search_documents
-        WHERE tenant_id = :tenant_id AND namespace = :namespace AND kind = :kind
-          AND version = (SELECT version FROM live)
-    ), query AS (
-        SELECT * FROM unnest(:terms, :weights) AS q(term, weight)
-    ), posting AS (
-        SELECT p.document_id, p.term, p.frequency, q.weight,
-               count(*) OVER (PARTITION BY p.term)::float8 AS df
-        FROM query AS q
-        JOIN search_postings AS p
-          ON p.tenant_id = :tenant_id AND p.namespace = :namespace AND p.kind = :kind
-         AND p.version = (SELECT version FROM live) AND p.term = q.term
-    )
-    SELECT d.document_id, d.thread_id, d.at, array_agg(posting.term ORDER BY posting.term) AS terms,
-           sum(posting.weight * ln(1 + (corpus.n - posting.df + 0.5) / (posting.df + 0.5))
-               * posting.frequency * (:k1 + 1)
-               / (posting.frequency + :k1 * (1 - :b + :b * d.length / corpus.mean_length))
-           ) AS score
-    FROM posting
-    JOIN search_documents AS d
-      ON d.tenant_id = :tenant_id AND d.namespace = :namespace AND d.kind = :kind
-     AND d.version = (SELECT version FROM live) AND d.document_id = posting.document_id
-    CROSS JOIN corpus
-    WHERE :any_thread OR d.thread_id = ANY(:threads)
-    GROUP BY d.document_id, d.thread_id, d.at
-    """  # noqa: S608 - joins constants of the code; every value is a parameter
-).bindparams(
-    bindparam("terms", type_=ARRAY(Text)),
-    bindparam("weights", type_=ARRAY(Double)),
-    bindparam("threads", type_=ARRAY(Text)),
-)
-
-HITS = _BM25.columns(
-    column("document_id", Text),
-    column("thread_id", Text),
-    column("at", DateTime(timezone=True)),
-    column("terms", ARRAY(Text)),
-    column("score", Double),
-).subquery("hit")
-"""Every document that holds a term of the query, unordered, to be joined and narrowed; its
-parameters are `bm25_parameters`. Narrowing before the limit is what keeps filters exact."""
 
 
 def bm25_search(
@@ -101,9 +224,22 @@ def bm25_search(
     """
     if not terms:
         return []
-    statement = best_first(select(HITS)).limit(limit)
-    parameters = bm25_parameters(tx, namespace, kind, terms=terms, threads=threads, version=version)
-    return [hit_of(row) for row in tx.connection.execute(statement, parameters)]
+    named = live_document_version(tx, namespace, kind) if version is None else version
+    asked = list(terms)
+    for bounded in (True, False):
+        parameters = bm25_parameters(
+            tx,
+            namespace,
+            kind,
+            terms=terms,
+            threads=threads,
+            version=named,
+            limit=limit if bounded else None,
+        )
+        rows = tx.connection.execute(_best(), parameters | {"limit": limit}).all()
+        if threads is None or len(rows) == limit or (rows and not rows[0].is_cut):
+            break
+    return [hit_of(row, asked) for row in rows]
 
 
 def best_first(statement: Select[Any]) -> Select[Any]:
@@ -117,24 +253,33 @@ def bm25_parameters(
     kind: DocumentKind,
     *,
     terms: Mapping[str, float],
+    version: str,
+    limit: int | None,
     threads: Sequence[str] | None = None,
-    version: str | None = None,
 ) -> dict[str, Any]:
-    """Return what a statement over HITS is executed with."""
+    """Return what a statement over HITS is executed with; without a `limit` nothing is cut."""
     return {
         "tenant_id": tx.tenant_id,
-        "namespace": namespace,
-        "kind": kind.value,
-        "version": version,
-        "terms": list(terms),
+        "corpus": corpus_hash(namespace, kind, version),
+        "terms": [term_hash(term) for term in terms],
         "weights": list(terms.values()),
         "any_thread": threads is None,
         "threads": list(threads or ()),
-        "k1": K1,
-        "b": B,
+        "budget": BUDGET if limit is not None else _UNBOUNDED,
+        "parts": max(1, 4 * BUDGET // PART_SIZE) if limit is not None else _UNBOUNDED // 2,
+        "candidates": 2 * limit if limit is not None else _UNBOUNDED,
     }
 
 
-def hit_of(row: Row[Any]) -> Hit:
-    """Read one row of HITS."""
-    return Hit(row.document_id, row.thread_id, row.at, float(row.score), tuple(row.terms))
+def hit_of(row: Row[Any], asked: Sequence[str]) -> Hit:
+    """Read one row of HITS; `asked` are the query's terms in the order they were given."""
+    matched = sorted(asked[place - 1] for place in row.places)
+    return Hit(row.document_id, row.thread_id, row.at, float(row.score), tuple(matched))
+
+
+_BEST = best_first(select(HITS)).limit(bindparam("limit", type_=Integer))
+
+
+def _best() -> Select[Any]:
+    """Return the statement of the best hits, built once."""
+    return _BEST

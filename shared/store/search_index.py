@@ -1,76 +1,69 @@
-"""Write search documents and their postings, in the transaction of what they describe."""
+"""Write search documents, in the transaction of what they describe.
+
+A writer only adds rows: the document's own, and one that says it waits to be packed. So any number
+of writers of one namespace never wait for each other here; `search_packing` does the rest.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
+from typing import Any
 
-from sqlalchemy import ARRAY, DateTime, Integer, Text, bindparam, delete, text
+from sqlalchemy import ARRAY, DateTime, Integer, LargeBinary, Text, bindparam, delete, text
 
 from shared.store.database import WriteTx
-from shared.store.tables import search_documents, search_postings
-from shared.store.versions import DOCUMENT_VERSION
+from shared.store.search_keys import DocumentKind, corpus_hash, hashed
+from shared.store.search_packing import WAITING_LIMIT, pack_waiting
+from shared.store.tables import search_corpora, search_documents, search_waiting
+from shared.store.versions import live_document_version
 
+__all__ = ["DocumentKind", "SearchDocument"]
 
-class DocumentKind(StrEnum):
-    """What a search document stands for."""
-
-    MESSAGE = "message"
-    EVENT = "event"
-    NODE = "node"
-
-
-# One statement for all rows: a message has some sixty postings, and a statement each would cost
-# more than the index. Sorted by term, so that two writers never wait crosswise for index pages.
-_INSERT_DOCUMENTS = text(
-    f"""
-    INSERT INTO search_documents
-        (tenant_id, namespace, kind, version, document_id, thread_id, length, at)
-    SELECT :tenant_id, :namespace, :kind, {DOCUMENT_VERSION}, d.*
-    FROM unnest(:document_ids, :thread_ids, :lengths, :instants) AS d
-    """  # noqa: S608 - joins constants of the code; every value is a parameter
+# One statement for all documents; arrays of arrays have no place in unnest, so terms come as text.
+# The count is of before: a statement does not see what it writes itself.
+_INSERT = text(
+    """
+    WITH written AS (
+        INSERT INTO search_documents (tenant_id, namespace, kind, version, corpus, document_id,
+            thread_id, length, at, terms, frequencies)
+        SELECT :tenant_id, :namespace, :kind, :version, :corpus, d.document_id, d.thread_id,
+               d.length, d.at, d.terms::bigint[], d.frequencies
+        FROM unnest(:document_ids, :thread_ids, :lengths, :instants, :terms, :frequencies)
+            AS d(document_id, thread_id, length, at, terms, frequencies)
+        RETURNING number
+    )
+    INSERT INTO search_waiting (tenant_id, corpus, number, is_removal, namespace)
+    SELECT :tenant_id, :corpus, number, false, :namespace FROM written
+    RETURNING (SELECT count(*) FROM search_waiting AS w
+               WHERE w.tenant_id = :tenant_id AND w.corpus = :corpus)
+    """
 ).bindparams(
     bindparam("document_ids", type_=ARRAY(Text)),
     bindparam("thread_ids", type_=ARRAY(Text)),
     bindparam("lengths", type_=ARRAY(Integer)),
     bindparam("instants", type_=ARRAY(DateTime(timezone=True))),
-)
-_INSERT_POSTINGS = text(
-    f"""
-    INSERT INTO search_postings
-        (tenant_id, namespace, kind, version, term, document_id, frequency)
-    SELECT :tenant_id, :namespace, :kind, {DOCUMENT_VERSION}, p.*
-    FROM unnest(:terms, :document_ids, :frequencies) AS p
-    """  # noqa: S608 - joins constants of the code; every value is a parameter
-).bindparams(
     bindparam("terms", type_=ARRAY(Text)),
-    bindparam("document_ids", type_=ARRAY(Text)),
-    bindparam("frequencies", type_=ARRAY(Integer)),
+    bindparam("frequencies", type_=ARRAY(LargeBinary)),
 )
 
-
-_OF_VERSION = """
-    WHERE tenant_id = :tenant_id AND namespace = :namespace AND kind = 'event'
-      AND version = :from_version AND document_id = ANY(:ids)
-    ON CONFLICT DO NOTHING
+_COPY = text(
     """
-_COPY_DOCUMENTS = text(
-    f"""
-    INSERT INTO search_documents
-        (tenant_id, namespace, kind, version, document_id, thread_id, length, at)
-    SELECT tenant_id, namespace, kind, :to_version, document_id, thread_id, length, at
-    FROM search_documents {_OF_VERSION}
-    """  # noqa: S608 - joins constants of the code; every value is a parameter
-).bindparams(bindparam("ids", type_=ARRAY(Text)))
-_COPY_POSTINGS = text(
-    f"""
-    INSERT INTO search_postings
-        (tenant_id, namespace, kind, version, term, document_id, frequency)
-    SELECT tenant_id, namespace, kind, :to_version, term, document_id, frequency
-    FROM search_postings {_OF_VERSION}
-    """  # noqa: S608 - joins constants of the code; every value is a parameter
+    WITH copied AS (
+        INSERT INTO search_documents (tenant_id, namespace, kind, version, corpus, document_id,
+            thread_id, length, at, terms, frequencies)
+        SELECT tenant_id, namespace, kind, :to_version, :to_corpus, document_id, thread_id,
+               length, at, terms, frequencies
+        FROM search_documents
+        WHERE tenant_id = :tenant_id AND namespace = :namespace AND kind = 'event'
+          AND version = :from_version AND document_id = ANY(:ids)
+        ON CONFLICT (tenant_id, namespace, kind, version, document_id) DO NOTHING
+        RETURNING number
+    )
+    INSERT INTO search_waiting (tenant_id, corpus, number, is_removal, namespace)
+    SELECT :tenant_id, :to_corpus, number, false, :namespace FROM copied
+    """
 ).bindparams(bindparam("ids", type_=ARRAY(Text)))
 
 
@@ -104,41 +97,25 @@ def index_documents(
     """
     if not documents:
         return
+    place = _place(tx, namespace, kind, version)
     if not are_new:
         ids = [document.document_id for document in documents]
-        remove_documents(tx, namespace, kind, ids, version=version)
-    place = {
-        "tenant_id": tx.tenant_id,
-        "namespace": namespace,
-        "kind": kind.value,
-        "version": version,
-    }
-    tx.connection.execute(
-        _INSERT_DOCUMENTS,
+        _delete(tx, namespace, kind, ids, version=place["version"])
+    cut = [hashed(document.frequencies) for document in documents]
+    waiting = tx.connection.execute(
+        _INSERT,
         place
         | {
             "document_ids": [document.document_id for document in documents],
             "thread_ids": [document.thread_id for document in documents],
             "lengths": [document.length for document in documents],
             "instants": [document.at for document in documents],
+            "terms": [f"{{{','.join(map(str, terms))}}}" for terms, _ in cut],
+            "frequencies": [frequencies for _, frequencies in cut],
         },
-    )
-    postings = sorted(
-        (term, document.document_id, frequency)
-        for document in documents
-        for term, frequency in document.frequencies.items()
-    )
-    if postings:
-        terms, document_ids, frequencies = zip(*postings, strict=True)
-        tx.connection.execute(
-            _INSERT_POSTINGS,
-            place
-            | {
-                "terms": list(terms),
-                "document_ids": list(document_ids),
-                "frequencies": list(frequencies),
-            },
-        )
+    ).scalar()
+    if (waiting or 0) + len(documents) >= WAITING_LIMIT:
+        pack_waiting(tx, namespace, kind, version=place["version"])
 
 
 def remove_documents(
@@ -152,37 +129,71 @@ def remove_documents(
     """Take documents out of the index, of one version or of all; unknown ids are left alone."""
     if not document_ids:
         return
-    for table in (search_postings, search_documents):
-        statement = delete(table).where(
-            table.c.tenant_id == tx.tenant_id,
-            table.c.namespace == namespace,
-            table.c.kind == kind.value,
-            table.c.document_id.in_(document_ids),
-        )
-        if version is not None:
-            statement = statement.where(table.c.version == version)
-        tx.connection.execute(statement)
+    for touched in sorted(_delete(tx, namespace, kind, document_ids, version=version)):
+        pack_waiting(tx, namespace, kind, version=touched)
 
 
 def copy_documents(
     tx: WriteTx, namespace: str, document_ids: Sequence[str], *, from_version: str, to_version: str
 ) -> None:
     """Make events findable in another version as they are in one; known ones are left alone."""
-    place = {"tenant_id": tx.tenant_id, "namespace": namespace, "ids": list(document_ids)}
-    for statement in (_COPY_DOCUMENTS, _COPY_POSTINGS):
-        tx.connection.execute(
-            statement, place | {"from_version": from_version, "to_version": to_version}
-        )
+    tx.connection.execute(
+        _COPY,
+        {
+            "tenant_id": tx.tenant_id,
+            "namespace": namespace,
+            "ids": list(document_ids),
+            "from_version": from_version,
+            "to_version": to_version,
+            "to_corpus": corpus_hash(namespace, DocumentKind.EVENT, to_version),
+        },
+    )
+    if len(document_ids) >= WAITING_LIMIT:
+        pack_waiting(tx, namespace, DocumentKind.EVENT, version=to_version)
 
 
 def drop_documents(tx: WriteTx, namespace: str, kind: DocumentKind, *, version: str) -> None:
     """Take every document of one version out of the index."""
-    for table in (search_postings, search_documents):
-        tx.connection.execute(
-            delete(table).where(
-                table.c.tenant_id == tx.tenant_id,
+    corpus = corpus_hash(namespace, kind, version)
+    # In this order: deleting documents leaves rows that wait; a corpus takes its postings along.
+    for table in (search_documents, search_waiting, search_corpora):
+        statement = delete(table).where(table.c.tenant_id == tx.tenant_id, table.c.corpus == corpus)
+        if table is search_documents:
+            statement = statement.where(
                 table.c.namespace == namespace,
                 table.c.kind == kind.value,
                 table.c.version == version,
             )
-        )
+        tx.connection.execute(statement)
+
+
+def _delete(
+    tx: WriteTx,
+    namespace: str,
+    kind: DocumentKind,
+    document_ids: Sequence[str],
+    *,
+    version: str | None,
+) -> set[str]:
+    """Delete documents, which the database notes for packing; return the versions touched."""
+    statement = delete(search_documents).where(
+        search_documents.c.tenant_id == tx.tenant_id,
+        search_documents.c.namespace == namespace,
+        search_documents.c.kind == kind.value,
+        search_documents.c.document_id.in_(document_ids),
+    )
+    if version is not None:
+        statement = statement.where(search_documents.c.version == version)
+    rows = tx.connection.execute(statement.returning(search_documents.c.version))
+    return set(rows.scalars())
+
+
+def _place(tx: WriteTx, namespace: str, kind: DocumentKind, version: str | None) -> dict[str, Any]:
+    named = live_document_version(tx, namespace, kind) if version is None else version
+    return {
+        "tenant_id": tx.tenant_id,
+        "namespace": namespace,
+        "kind": kind.value,
+        "version": named,
+        "corpus": corpus_hash(namespace, kind, named),
+    }

@@ -5,12 +5,34 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import ARRAY, BigInteger, Double, Text, bindparam, text
 
 from shared.domain.bm25 import Bm25Stats
 from shared.store.database import ReadTx
-from shared.store.search_index import DocumentKind
-from shared.store.tables import search_documents, search_postings
+from shared.store.search import STATISTICS_SQL
+from shared.store.search_keys import DocumentKind, corpus_hash, term_hash
+
+_STATISTICS = text(
+    f"""
+    WITH {STATISTICS_SQL}
+    SELECT size.n, size.total / greatest(size.n, 1) AS mean_length,
+           ARRAY(SELECT df FROM counted ORDER BY place) AS frequencies
+    FROM size
+    """  # noqa: S608 - joins constants of the code; every value is a parameter
+).bindparams(bindparam("terms", type_=ARRAY(BigInteger)), bindparam("weights", type_=ARRAY(Double)))
+
+# A byte a term asked for, in their order, so that one document is one short value.
+_COUNTS = text(
+    """
+    SELECT d.document_id, d.length, (
+        SELECT string_agg(coalesce(substring(d.frequencies,
+                                             array_position(d.terms, q.term), 1), '\\x00'), '')
+        FROM unnest(:terms) AS q(term)) AS held
+    FROM search_documents AS d
+    WHERE d.tenant_id = :tenant_id AND d.namespace = :namespace AND d.kind = :kind
+      AND d.version = :version AND d.document_id = ANY(:ids)
+    """
+).bindparams(bindparam("terms", type_=ARRAY(BigInteger)), bindparam("ids", type_=ARRAY(Text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,30 +50,19 @@ def collection_statistics(
 
     Messages have no version; of events and nodes it must be named.
     """
-    documents, postings = search_documents.c, search_postings.c
-    size = tx.connection.execute(
-        select(func.count(), func.coalesce(func.avg(documents.length), 0)).where(
-            documents.tenant_id == tx.tenant_id,
-            documents.namespace == namespace,
-            documents.kind == kind.value,
-            documents.version == version,
-        )
+    row = tx.connection.execute(
+        _STATISTICS,
+        {
+            "tenant_id": tx.tenant_id,
+            "corpus": corpus_hash(namespace, kind, version),
+            "terms": [term_hash(term) for term in terms],
+            "weights": [1.0] * len(terms),
+        },
     ).one()
-    counted = tx.connection.execute(
-        select(postings.term, func.count())
-        .where(
-            postings.tenant_id == tx.tenant_id,
-            postings.namespace == namespace,
-            postings.kind == kind.value,
-            postings.version == version,
-            postings.term.in_(terms),
-        )
-        .group_by(postings.term)
-    )
     return Bm25Stats(
-        document_count=size[0],
-        average_length=float(size[1]),
-        document_frequencies={row[0]: row[1] for row in counted},
+        document_count=int(row.n),
+        average_length=float(row.mean_length),
+        document_frequencies=_counted(terms, row.frequencies),
     )
 
 
@@ -65,27 +76,20 @@ def term_counts(
     version: str = "",
 ) -> dict[str, TermCounts]:
     """Return the counts of these documents; those without any term have empty frequencies."""
-    documents, postings = search_documents.c, search_postings.c
-    lengths = tx.connection.execute(
-        select(documents.document_id, documents.length).where(
-            documents.tenant_id == tx.tenant_id,
-            documents.namespace == namespace,
-            documents.kind == kind.value,
-            documents.version == version,
-            documents.document_id.in_(document_ids),
-        )
-    )
-    found: dict[str, dict[str, int]] = {}
     rows = tx.connection.execute(
-        select(postings.document_id, postings.term, postings.frequency).where(
-            postings.tenant_id == tx.tenant_id,
-            postings.namespace == namespace,
-            postings.kind == kind.value,
-            postings.version == version,
-            postings.document_id.in_(document_ids),
-            postings.term.in_(terms),
-        )
+        _COUNTS,
+        {
+            "tenant_id": tx.tenant_id,
+            "namespace": namespace,
+            "kind": kind.value,
+            "version": version,
+            "ids": list(document_ids),
+            "terms": [term_hash(term) for term in terms],
+        },
     )
-    for document_id, term, frequency in rows:
-        found.setdefault(document_id, {})[term] = frequency
-    return {name: TermCounts(length, found.get(name, {})) for name, length in lengths}
+    return {row.document_id: TermCounts(row.length, _counted(terms, row.held)) for row in rows}
+
+
+def _counted(terms: Collection[str], counts: Collection[float] | None) -> dict[str, int]:
+    """Name counts by their terms, in order, leaving out what is nowhere."""
+    return {term: int(count) for term, count in zip(terms, counts or (), strict=False) if count > 0}

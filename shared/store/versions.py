@@ -6,20 +6,13 @@ Search documents stand beside each other by version, so that a switch moves none
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, ScalarSelect, or_, select
 
 from shared.store.database import ReadTx
+from shared.store.search_keys import DocumentKind
 from shared.store.tables import carried_events, events, namespaces
-
-DOCUMENT_VERSION: Final = """coalesce(CAST(:version AS text), CASE :kind
-    WHEN 'event' THEN (SELECT n.derivation_version::text FROM namespaces AS n
-                       WHERE n.tenant_id = :tenant_id AND n.namespace = :namespace)
-    WHEN 'node' THEN (SELECT n.graph_version_id FROM namespaces AS n
-                      WHERE n.tenant_id = :tenant_id AND n.namespace = :namespace)
-    END, '')"""
-"""SQL: the version whose documents of a `:kind` are meant; a null `:version` means the live one."""
 
 
 def in_version(
@@ -55,3 +48,23 @@ def live_derivation_version(tx: ReadTx, namespace: str) -> int:
         )
     ).scalar_one()
     return version
+
+
+def live_document_version(tx: ReadTx, namespace: str, kind: DocumentKind) -> str:
+    """Return the version whose documents of a kind are live, as search documents name it.
+
+    Messages have none; a namespace without a graph has no nodes to find.
+    """
+    if kind is DocumentKind.MESSAGE:
+        return ""
+    live = (
+        namespaces.c.graph_version_id
+        if kind is DocumentKind.NODE
+        else namespaces.c.derivation_version
+    )
+    version = tx.connection.execute(
+        select(live).where(
+            namespaces.c.tenant_id == tx.tenant_id, namespaces.c.namespace == namespace
+        )
+    ).scalar()
+    return "" if version is None else str(version)

@@ -24,8 +24,7 @@ def test_a_derived_memory_is_clean_whatever_was_said(memory: Memory) -> None:
 def test_a_message_that_no_search_can_find_is_named(memory: Memory) -> None:
     posted = memory.turn("lost", "The spare key is under the blue flowerpot.", ";)")
     [lost, *_] = memory.turn_receipt(posted["turn_id"])["stored"]["message_ids"]
-    for table in ("search_postings", "search_documents"):
-        memory.system.sql(f"DELETE FROM {table} WHERE document_id = %s RETURNING 1", lost)  # noqa: S608 - our own names
+    memory.system.sql("DELETE FROM search_documents WHERE document_id = %s RETURNING 1", lost)
 
     [found] = findings(memory, expect=1)
 

@@ -26,7 +26,12 @@ from shared.store.tables.retrieval import (
     use_receipt_events,
     use_receipts,
 )
-from shared.store.tables.search import search_documents, search_postings
+from shared.store.tables.search import (
+    search_corpora,
+    search_documents,
+    search_postings,
+    search_waiting,
+)
 from shared.store.tables.tenancy import (
     api_keys,
     audit_log,
@@ -76,8 +81,10 @@ __all__ = [
     "nodes",
     "request_allowances",
     "request_receipts",
+    "search_corpora",
     "search_documents",
     "search_postings",
+    "search_waiting",
     "tenants",
     "threads",
     "tombstones",

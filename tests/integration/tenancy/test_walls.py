@@ -74,7 +74,7 @@ def test_a_session_without_a_tenant_sees_no_row_of_any_table(
     with owner(settings) as connection:
         tables = tenant_tables(connection)
         filled = {name for name in tables if rows_of(connection, name)}
-    assert {*SOURCE_TABLES, "tenants", "api_keys", "jobs", "audit_log", "search_postings"} <= filled
+    assert {*SOURCE_TABLES, "tenants", "api_keys", "jobs", "audit_log", "search_documents"} <= filled
     seen = {}
     for name in tables:
         with database.anonymous() as connection:
@@ -91,7 +91,7 @@ def test_a_tenant_sees_its_own_rows_alone_whatever_its_sql_asks_for(
     database: Database, with_data: Tenant, other_tenant: Tenant
 ) -> None:
     for viewer, expected in ((with_data, {with_data.tenant_id}), (other_tenant, set())):
-        for name in (*SOURCE_TABLES, "jobs", "search_postings", "request_receipts"):
+        for name in (*SOURCE_TABLES, "jobs", "search_documents", "request_receipts"):
             with database.read(viewer.tenant_id) as tx:
                 statement = select(column("tenant_id")).select_from(table(name))
                 owners = tx.connection.execute(statement)
