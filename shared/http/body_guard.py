@@ -41,7 +41,7 @@ class BodyGuard:
             encoding = (_header(scope, b"content-encoding") or b"").decode("latin-1")
             if is_compressed(encoding):
                 body = await to_thread.run_sync(self._inflate, body)
-                scope = _as_plain(scope, body)
+                _say_plain(scope, body)
             if body and not scope["path"].endswith(ITEM_BY_ITEM):
                 _require_json(scope)
                 await _check(body)
@@ -98,11 +98,11 @@ def _header(scope: Scope, name: bytes) -> bytes | None:
     return found
 
 
-def _as_plain(scope: Scope, body: bytes) -> Scope:
-    """Return the scope of the same request with its body inflated; the state stays shared."""
+def _say_plain(scope: Scope, body: bytes) -> None:
+    """Let the headers tell of the inflated body; in place, for the layers around look here too."""
     told = (b"content-encoding", b"content-length")
     kept = [(key, value) for key, value in scope["headers"] if key not in told]
-    return {**scope, "headers": [*kept, (b"content-length", str(len(body)).encode())]}
+    scope["headers"] = [*kept, (b"content-length", str(len(body)).encode())]
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
