@@ -31,7 +31,6 @@ from shared.store.event_writes import (
     add_sources,
     apply_status_changes,
     insert_events,
-    lock_events,
 )
 from shared.store.events import (
     VISIBLE,
@@ -75,8 +74,7 @@ def store_events(
     from the live one, a draft that equals an event which readers see is that event, carried over
     (D19). Call while holding the extraction lock of the version.
     """
-    lock_events(tx, offered)
-    known = events_by_id(tx, offered)
+    known = events_by_id(tx, offered, and_lock=True)
     fingerprints = [draft.fingerprint for draft in drafts]
     said = same_fingerprint(tx, block.namespace, fingerprints, version=version)
     twins: Twins = {}

@@ -5,11 +5,11 @@ Context only: none of it is evidence, and only the events listed here may be nam
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from shared.domain.search_terms import query_terms
-from shared.store.blocks import BlockRow, list_blocks, summaries_of
+from shared.store.blocks import BlockRow, SummarisedBlock, summaries_around
 from shared.store.database import ReadTx
 from shared.store.events import VISIBLE, StoredEvent, events_by_id, recent_events
 from shared.store.search import bm25_search
@@ -24,15 +24,20 @@ _WINDOW: Final = 16
 _SUMMARY_SHOWN: Final = 400
 
 
-def neighbours_of(
-    tx: ReadTx, block: BlockRow, *, version: int
-) -> tuple[Neighbour | None, Neighbour | None]:
-    """Return the nearest earlier and the nearest later block of the thread that has key points."""
-    blocks = list_blocks(tx, block.namespace, block.thread_id)
-    earlier = [one for one in reversed(blocks) if one.sequence < block.sequence][:_WINDOW]
-    later = [one for one in blocks if one.sequence > block.sequence][:_WINDOW]
-    summaries = summaries_of(tx, [one.block_id for one in (*earlier, *later)], version=version)
-    return _nearest(earlier, summaries), _nearest(later, summaries)
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the block itself is about, in the words of its summary, and its neighbours."""
+
+    about: str
+    previous: Neighbour | None
+    following: Neighbour | None
+
+
+def surroundings_of(tx: ReadTx, block: BlockRow, *, version: int) -> Surroundings:
+    """Return the block's summary as text, and the nearest blocks of the thread with key points."""
+    own, earlier, later = summaries_around(tx, block, version=version, window=_WINDOW)
+    about = "" if own is None else "\n".join((own.title, own.summary, *own.keypoints))
+    return Surroundings(about, _neighbour(earlier), _neighbour(later))
 
 
 def timeline_of(
@@ -73,15 +78,13 @@ def _item(event: StoredEvent) -> TimelineItem:
     )
 
 
-def _nearest(blocks: Sequence[BlockRow], summaries: Mapping[str, Any]) -> Neighbour | None:
-    for block in blocks:
-        summary = summaries.get(block.block_id)
-        if summary is not None and summary.keypoints:
-            return Neighbour(
-                block_id=block.block_id,
-                sequence=block.sequence,
-                start_turn=block.start_turn,
-                end_turn=block.end_turn,
-                keypoints=tuple(summary.keypoints),
-            )
-    return None
+def _neighbour(block: SummarisedBlock | None) -> Neighbour | None:
+    if block is None:
+        return None
+    return Neighbour(
+        block_id=block.block_id,
+        sequence=block.sequence,
+        start_turn=block.start_turn,
+        end_turn=block.end_turn,
+        keypoints=block.keypoints,
+    )

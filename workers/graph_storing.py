@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from shared.domain.graph import FoldResult, GraphChanges, GraphState, Rejection
+from shared.domain.graph import FoldResult, GraphChanges, GraphState, Rejection, SourceEvent
+from shared.domain.graph_fold import apply_changes as changed_state
 from shared.domain.graph_fold import fold, proposal_keys
 from shared.domain.graph_proposed import Proposal
 from shared.ids import Prefix, new_id
@@ -25,7 +26,7 @@ from shared.store.graph import (
     show_version,
     source_events,
 )
-from shared.store.graph_documents import index_nodes
+from shared.store.graph_documents import LoadedNodes, index_nodes
 from shared.store.graph_writes import apply_changes, touched_nodes
 
 Keep = Callable[[GraphState, GraphChanges], None]
@@ -63,23 +64,26 @@ def store_proposals(
     *,
     job_event_ids: frozenset[str],
     now: datetime,
+    known: Mapping[str, SourceEvent] | None = None,
     into: GraphTarget | None = None,
     keep: Keep | None = None,
 ) -> StoredGraph:
     """Fold each proposal in turn, on the live version or on the one named.
 
-    `keep` is given the state and the changes before they are written. Call while holding the
-    projection lock.
+    `known` are events just read, for their standing. `keep` is given the state and the changes
+    before they are written. Call while holding the projection lock.
     """
     shown = into.graph_version_id if into else live_version(tx, namespace)
     version = shown or begin_version(tx, namespace)
     derivation = into.derivation_version if into else None
     stored = StoredGraph()
-    for proposal in proposals:
-        if not proposal.nodes:
-            continue
-        state = load_state(tx, nodes_matching(tx, version, proposal_keys(proposal)))
-        events = source_events(tx, events_behind(state) | job_event_ids, version=derivation)
+    events = dict(known or {})
+    whole: LoadedNodes | None = None
+    for number, proposal in enumerate(one for one in proposals if one.nodes):
+        matching = nodes_matching(tx, version, proposal_keys(proposal))
+        state = load_state(tx, matching)
+        unread = (events_behind(state) | job_event_ids) - events.keys()
+        events |= source_events(tx, unread, version=derivation)
         result = fold(
             state,
             proposal,
@@ -92,8 +96,18 @@ def store_proposals(
             keep(state, result.changes)
         apply_changes(tx, namespace, version, result.changes)
         _note(stored, result)
+        # A later proposal may change what this one loaded: then all is read once more.
+        added = {node.id for node in result.changes.nodes_added}
+        after = changed_state(state, result.changes)
+        whole = None if number else LoadedNodes(after, events, {*matching, *added}, added)
     index_nodes(
-        tx, namespace, stored.node_ids, now, graph_version_id=version, derivation=derivation
+        tx,
+        namespace,
+        stored.node_ids,
+        now,
+        graph_version_id=version,
+        derivation=derivation,
+        loaded=whole,
     )
     if shown is None:
         show_version(tx, namespace, version)

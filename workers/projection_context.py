@@ -7,16 +7,16 @@ that readers have is shown, so what rests on forgotten events is not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from shared.domain.graph import name_key
+from shared.domain.graph import SourceEvent, name_key
 from shared.domain.graph_view import FactView, NodeView, node_views
 from shared.domain.search_terms import query_terms
 from shared.store.database import ReadTx
 from shared.store.graph import (
     events_behind,
-    live_version,
     load_state,
     recent_nodes,
     source_events,
@@ -34,30 +34,42 @@ _LABELS: Final = 12
 _STATE: Final = 600
 
 
+@dataclass(frozen=True, slots=True)
+class KnownGraph:
+    """The part of a graph that some events may touch, and the standing of events behind it."""
+
+    nodes: tuple[KnownNode, ...]
+    edges: tuple[KnownEdge, ...]
+    sources: Mapping[str, SourceEvent]
+
+
 def known_graph(
     tx: ReadTx,
     namespace: str,
     events: Sequence[ProjectEvent],
     *,
-    graph_version_id: str | None = None,
+    version: str | None,
     derivation: int | None = None,
-) -> tuple[tuple[KnownNode, ...], tuple[KnownEdge, ...]]:
-    """Return the part of the live graph, or of the version named, that the events may touch."""
-    version = graph_version_id or live_version(tx, namespace)
+) -> KnownGraph:
+    """Return what the events may touch of a graph version; None: there is no graph yet.
+
+    Its `sources` hold these events as well.
+    """
+    own = {event.event_id for event in events}
     if version is None:
-        return (), ()
+        return KnownGraph((), (), source_events(tx, own, version=derivation))
     text = "\n".join(chain.from_iterable(_words(event) for event in events))
     hits = bm25_search(
         tx, namespace, DocumentKind.NODE, query_terms(text), limit=_SEARCHED, version=version
     )
     recent = recent_nodes(tx, version, limit=_RECENT)
     state = load_state(tx, list(dict.fromkeys([*(hit.document_id for hit in hits), *recent])))
-    sources = source_events(tx, events_behind(state), version=derivation)
+    sources = source_events(tx, events_behind(state) | own, version=derivation)
     views = {view.id: view for view in node_views(state, sources)}
     named = [hit.document_id for hit in hits if _occurs(views.get(hit.document_id), text)]
     ids = [one for one in dict.fromkeys([*named, *recent]) if one in views and views[one].name]
     chosen = {one: views[one] for one in ids[:MAX_NODES]}
-    return tuple(_node(view) for view in chosen.values()), _edges(chosen)
+    return KnownGraph(tuple(map(_node, chosen.values())), _edges(chosen), sources)
 
 
 def _words(event: ProjectEvent) -> tuple[str, ...]:

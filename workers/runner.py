@@ -319,7 +319,13 @@ class _Attempt:
     def _context(self, tx: ReadTx) -> StepContext:
         settings = self.deps.settings
         row = get_namespace(tx, self.job.namespace, defaults=policy_defaults(settings))
-        plain = StepContext(settings, row.policy, row.derivation_version, self.deps.clock.now())
+        plain = StepContext(
+            settings,
+            row.policy,
+            row.derivation_version,
+            self.deps.clock.now(),
+            live_graph_version_id=row.graph_version_id,
+        )
         return aimed(plain, self.job)
 
     def _asks(self, step: Step[Any, Any], policy: Policy) -> bool:

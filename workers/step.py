@@ -34,6 +34,8 @@ class StepContext:
     now: datetime
     graph_version_id: str | None = None
     """The version that a batch re-derivation builds; None: whatever is live when storing."""
+    live_graph_version_id: str | None = None
+    """The version that readers saw when the attempt began."""
     own_derivation: int | None = None
     """Its derivation, where that is not the live one: events have another standing in it."""
 

@@ -14,8 +14,68 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from shared.errors import NotFound
 from shared.store.database import ReadTx, WriteTx
-from shared.store.namespaces import next_ready_position
+from shared.store.direct import Direct
 from shared.store.tables import block_layers, block_states, block_summaries, blocks
+
+_SUMMARY_COLUMNS = (
+    "block_id",
+    "derivation_version",
+    "title",
+    "tags",
+    "summary",
+    "keypoints",
+    "should_extract",
+    "job_id",
+    "prompt_version",
+    "model",
+)
+
+_AROUND = Direct(
+    """
+    WITH here AS (
+        SELECT b.block_id, b.sequence, b.start_turn, b.end_turn FROM blocks AS b
+        WHERE b.tenant_id = :tenant_id AND b.namespace = :namespace AND b.thread_id = :thread_id
+    ), near AS (
+        (SELECT *, -1 AS side FROM here WHERE sequence < CAST(:sequence AS bigint)
+         ORDER BY sequence DESC LIMIT CAST(:most AS integer))
+        UNION ALL
+        (SELECT *, 0 FROM here WHERE sequence = CAST(:sequence AS bigint))
+        UNION ALL
+        (SELECT *, 1 FROM here WHERE sequence > CAST(:sequence AS bigint)
+         ORDER BY sequence LIMIT CAST(:most AS integer))
+    )
+    SELECT DISTINCT ON (n.side) n.side, n.block_id, n.sequence, n.start_turn, n.end_turn,
+           s.title, s.summary, s.keypoints
+    FROM near AS n CROSS JOIN LATERAL (
+        SELECT s.title, s.summary, s.keypoints FROM block_summaries AS s
+        WHERE s.tenant_id = :tenant_id AND s.block_id = n.block_id
+        ORDER BY s.derivation_version > CAST(:version AS integer),
+                 abs(s.derivation_version - CAST(:version AS integer))
+        LIMIT 1
+    ) AS s
+    WHERE n.side = 0 OR cardinality(s.keypoints) > 0
+    ORDER BY n.side, abs(n.sequence - CAST(:sequence AS bigint))
+    """
+)
+
+# The block's state is locked first, then the thread's row, which counts its ready blocks.
+_MARK_READY = Direct(
+    """
+    WITH waiting AS (
+        SELECT s.namespace, s.thread_id FROM block_states AS s
+        WHERE s.tenant_id = :tenant_id AND s.block_id = :block_id AND s.status = 'pending'
+        FOR NO KEY UPDATE
+    ), counted AS (
+        UPDATE threads AS t SET ready_count = t.ready_count + 1 FROM waiting AS w
+        WHERE t.tenant_id = :tenant_id AND t.namespace = w.namespace AND t.thread_id = w.thread_id
+        RETURNING t.ready_count
+    )
+    UPDATE block_states AS s SET status = 'ready', anchor_level = 5,
+        anchor_position = counted.ready_count, ready_at = now(), updated_at = now()
+    FROM counted
+    WHERE s.tenant_id = :tenant_id AND s.block_id = :block_id
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +98,19 @@ class BlockRow:
     lifted_at: datetime | None
     lifted_by: str | None
     ready_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class SummarisedBlock:
+    """A block beside its summary, of one derivation version."""
+
+    block_id: str
+    sequence: int
+    start_turn: int
+    end_turn: int
+    title: str
+    summary: str
+    keypoints: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +186,18 @@ def insert_block(tx: WriteTx, block: NewBlock) -> None:
 
 def get_block(tx: ReadTx, block_id: str) -> BlockRow:
     """Return one block; NotFound when this tenant has none of that id."""
-    values = {"tenant_id": tx.tenant_id, "block_id": block_id}
-    row = tx.connection.execute(_block_by_id(), values).one_or_none()
+    row = _block_by_id().first(tx, block_id=block_id)
     if row is None:
         raise NotFound("no such block")
-    return _block(row)
+    return _block(row._asdict())
 
 
 @cache
-def _block_by_id() -> Any:
+def _block_by_id() -> Direct:
     """Return the statement of one block, built once."""
-    return _blocks_of(bindparam("tenant_id")).where(blocks.c.block_id == bindparam("block_id"))
+    return Direct(
+        _blocks_of(bindparam("tenant_id")).where(blocks.c.block_id == bindparam("block_id"))
+    )
 
 
 def list_blocks(tx: ReadTx, namespace: str, thread_id: str | None = None) -> list[BlockRow]:
@@ -131,7 +205,8 @@ def list_blocks(tx: ReadTx, namespace: str, thread_id: str | None = None) -> lis
     statement = _select_blocks(tx).where(blocks.c.namespace == namespace)
     if thread_id is not None:
         statement = statement.where(blocks.c.thread_id == thread_id)
-    return [_block(row) for row in tx.connection.execute(statement.order_by(blocks.c.sequence))]
+    rows = tx.connection.execute(statement.order_by(blocks.c.sequence))
+    return [_block(dict(row._mapping)) for row in rows]
 
 
 def blocks_of_turns(
@@ -151,7 +226,7 @@ def blocks_of_turns(
         for row in tx.connection.execute(statement):
             for sequence in sequences:
                 if row.start_turn <= sequence <= row.end_turn:
-                    found[thread_id, sequence] = _block(row)
+                    found[thread_id, sequence] = _block(dict(row._mapping))
     return found
 
 
@@ -187,54 +262,60 @@ def summaries_of(tx: ReadTx, block_ids: Sequence[str], *, version: int) -> dict[
     return {row.block_id: row for row in tx.connection.execute(statement)}
 
 
+def summaries_around(
+    tx: ReadTx, block: BlockRow, *, version: int, window: int
+) -> tuple[SummarisedBlock | None, SummarisedBlock | None, SummarisedBlock | None]:
+    """Return a block's own summary, and the nearest ones before and after that have key points.
+
+    Looked for are `window` blocks of the thread to each side; versions as in `summaries_of`.
+    """
+    rows = _AROUND.rows(
+        tx,
+        namespace=block.namespace,
+        thread_id=block.thread_id,
+        sequence=block.sequence,
+        version=version,
+        most=window,
+    )
+    found = {
+        row.side: SummarisedBlock(
+            block_id=row.block_id,
+            sequence=row.sequence,
+            start_turn=row.start_turn,
+            end_turn=row.end_turn,
+            title=row.title,
+            summary=row.summary,
+            keypoints=tuple(row.keypoints),
+        )
+        for row in rows
+    }
+    return found.get(0), found.get(-1), found.get(1)
+
+
 def save_summary(tx: WriteTx, summary: NewSummary) -> None:
     """Store L0-L2; a later attempt of the same version replaces them."""
-    values = {
-        "tenant_id": tx.tenant_id,
-        "block_id": summary.block_id,
-        "derivation_version": summary.derivation_version,
-        "title": summary.title,
-        "tags": list(summary.tags),
-        "summary": summary.summary,
-        "keypoints": list(summary.keypoints),
-        "should_extract": summary.should_extract,
-        "job_id": summary.job_id,
-        "prompt_version": summary.prompt_version,
-        "model": summary.model,
-    }
-    statement = upsert(block_summaries).values(values)
-    tx.connection.execute(
+    values = {name: getattr(summary, name) for name in _SUMMARY_COLUMNS}
+    values |= {"tags": list(summary.tags), "keypoints": list(summary.keypoints)}
+    _save_summary().run(tx, **values)
+
+
+@cache
+def _save_summary() -> Direct:
+    """Return the statement that keeps one summary a block and version, built once."""
+    statement = upsert(block_summaries).values(
+        tenant_id=bindparam("tenant_id"), **{name: bindparam(name) for name in _SUMMARY_COLUMNS}
+    )
+    return Direct(
         statement.on_conflict_do_update(
             index_elements=["tenant_id", "block_id", "derivation_version"],
-            set_={name: statement.excluded[name] for name in values if name != "tenant_id"},
+            set_={name: statement.excluded[name] for name in _SUMMARY_COLUMNS},
         )
     )
 
 
 def mark_ready(tx: WriteTx, block: BlockRow) -> bool:
     """Make a block ready, anchored at L5 at the newest position; False when it was (D30)."""
-    waiting = tx.connection.execute(
-        select(block_states.c.status)
-        .where(
-            block_states.c.tenant_id == tx.tenant_id,
-            block_states.c.block_id == block.block_id,
-            block_states.c.status == "pending",
-        )
-        .with_for_update(key_share=True)
-    ).one_or_none()
-    if waiting is None:
-        return False
-    position = next_ready_position(tx, block.namespace, block.thread_id)
-    tx.connection.execute(
-        _update_state(tx, block.block_id).values(
-            status="ready",
-            anchor_level=5,
-            anchor_position=position,
-            ready_at=func.now(),
-            updated_at=func.now(),
-        )
-    )
-    return True
+    return _MARK_READY.run(tx, block_id=block.block_id) == 1
 
 
 def lift(tx: WriteTx, block_id: str, *, level: int, position: int, by: str) -> None:
@@ -280,6 +361,5 @@ def _blocks_of(tenant_id: Any) -> Any:
     )
 
 
-def _block(row: Row[Any]) -> BlockRow:
-    values = {name: value for name, value in row._mapping.items() if name != "tenant_id"}
-    return BlockRow(**values)
+def _block(row: Mapping[str, Any]) -> BlockRow:
+    return BlockRow(**{name: value for name, value in row.items() if name != "tenant_id"})

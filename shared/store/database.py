@@ -7,15 +7,16 @@ so that row level security hides every other tenant's rows. Nothing here is held
 from __future__ import annotations
 
 import select
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 import psycopg
+from psycopg.rows import namedtuple_row
 from pydantic import SecretStr
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -28,7 +29,8 @@ _AWAY: Final = frozenset({"08", "53", "57"})
 """Classes of SQLSTATE that pass by themselves: the same request goes through when sent again."""
 _ROLLED_BACK: Final = "40"
 """What Postgres rolled back to end a deadlock, or to keep transactions apart."""
-_SET_TENANT = text("SELECT set_config('app.tenant', :tenant_id, true)")
+_SET_TENANT: Final = "SELECT set_config('app.tenant', %(tenant_id)s, true)"
+_CURSOR: Final = "stratagate_cursor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +70,14 @@ class Database:
         with unavailable_when_away(), self.engine.connect() as plain:
             connection = plain.execution_options(postgresql_readonly=True)
             with connection.begin():
-                connection.execute(_SET_TENANT, {"tenant_id": tenant_id})
+                send(connection, _SET_TENANT, {"tenant_id": tenant_id})
                 yield ReadTx(connection, tenant_id)
 
     @contextmanager
     def write(self, tenant_id: str) -> Iterator[WriteTx]:
         """Open a transaction as `tenant_id`; commit at the end, roll back on any error."""
         with unavailable_when_away(), self.engine.connect() as connection, connection.begin():
-            connection.execute(_SET_TENANT, {"tenant_id": tenant_id})
+            send(connection, _SET_TENANT, {"tenant_id": tenant_id})
             yield WriteTx(connection, tenant_id)
 
     @contextmanager
@@ -106,6 +108,40 @@ class QueueDatabase:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+def send(connection: Connection, statement: str, values: Mapping[str, Any]) -> Any:
+    """Send psycopg one statement as it is, on the transaction under way; return its cursor.
+
+    The cursor is the connection's own for this purpose: read it before the next one is sent.
+    Errors are SQLAlchemy's, and a connection that broke leaves the pool.
+    """
+    fairy: Any = connection.connection
+    cursor = fairy.info.get(_CURSOR)
+    if cursor is None:
+        cursor = fairy.info[_CURSOR] = fairy.cursor(row_factory=namedtuple_row)
+    try:
+        cursor.execute(statement, values)
+    except psycopg.Error as error:
+        raise _translated(connection, statement, error) from error
+    return cursor
+
+
+def _translated(connection: Connection, statement: str, error: psycopg.Error) -> Exception:
+    raw: Any = connection.connection.driver_connection
+    is_lost = raw is None or raw.closed
+    if is_lost:
+        connection.invalidate(error)
+    translated: Exception = DBAPIError.instance(
+        statement,
+        None,
+        error,
+        psycopg.Error,
+        hide_parameters=True,
+        connection_invalidated=is_lost,
+        dialect=connection.dialect,
+    )
+    return translated
 
 
 def owner_engine(settings: Settings) -> Engine:

@@ -6,14 +6,13 @@ circle: receipt, projection, extraction, events by id, block's state, thread, na
 
 from __future__ import annotations
 
-from sqlalchemy import text
-
 from shared.store.database import WriteTx
+from shared.store.direct import Direct
 
 # Rows are locked FOR NO KEY UPDATE: foreign keys' checks lock the rows they name, from anywhere in
 # this order, and must not wait. The namespace's row comes late and is held shortest, for every
 # turn counts on it; that is also why derivations lock no row but an advisory name.
-_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:subject, 0))")
+_LOCK = Direct("SELECT pg_advisory_xact_lock(hashtextextended(:subject, 0))")
 
 
 def lock_extraction(tx: WriteTx, namespace: str, *, version: int) -> None:
@@ -21,7 +20,7 @@ def lock_extraction(tx: WriteTx, namespace: str, *, version: int) -> None:
 
     Two blocks that say the same at once would else both find no event to add a source to (D15).
     """
-    tx.connection.execute(_LOCK, {"subject": f"extract:{tx.tenant_id}:{namespace}:{version}"})
+    _LOCK.rows(tx, subject=f"extract:{tx.tenant_id}:{namespace}:{version}")
 
 
 def await_projection(tx: WriteTx, namespace: str) -> None:
@@ -30,4 +29,4 @@ def await_projection(tx: WriteTx, namespace: str) -> None:
     The same lock as `lock_projection`, which also counts the revision and is therefore called
     at the end, when the namespace's row is locked shortest.
     """
-    tx.connection.execute(_LOCK, {"subject": f"project:{tx.tenant_id}:{namespace}"})
+    _LOCK.rows(tx, subject=f"project:{tx.tenant_id}:{namespace}")

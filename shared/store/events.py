@@ -6,30 +6,66 @@ Every read sees one derivation version (D19): the one the namespace is switched 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ARRAY, Row, Select, Text, any_, bindparam, case, func, select
+from sqlalchemy import ARRAY, Integer, Text, any_, bindparam, case, func, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from shared.domain.events import Criticality, EventStatus, EventType, Quote, Scope
 from shared.store.database import ReadTx
+from shared.store.direct import Direct
 from shared.store.tables import event_links, event_sources, events
 from shared.store.versions import in_version, live_derivation
 
 VISIBLE = (EventStatus.ACTIVE, EventStatus.SUPERSEDED)
 """What a reader may find; forgotten and archived events are history only."""
 
-# Built once: building a statement costs more than running it.
+_IDS = any_(bindparam("ids", type_=ARRAY(Text)))
+_STATUSES = any_(bindparam("statuses", type_=ARRAY(Text)))
+_VERSION = bindparam("version", type_=Integer)
 _SOURCES = (
-    select(event_sources.c.event_id, event_sources.c.message_id)
+    select(func.array_agg(aggregate_order_by(event_sources.c.message_id, event_sources.c.position)))
     .where(
-        event_sources.c.tenant_id == bindparam("tenant_id"),
-        event_sources.c.event_id == any_(bindparam("ids", type_=ARRAY(Text))),
+        event_sources.c.tenant_id == events.c.tenant_id,
+        event_sources.c.event_id == events.c.event_id,
     )
-    .order_by(event_sources.c.event_id, event_sources.c.position)
+    .correlate(events)
+    .scalar_subquery()
+    .label("source_message_ids")
 )
+_EVENTS = select(events, _SOURCES).where(events.c.tenant_id == bindparam("tenant_id"))
+_IN_NAMESPACE = _EVENTS.where(
+    events.c.namespace == bindparam("namespace"), in_version(_VERSION), events.c.status == _STATUSES
+)
+_BY_ID = _EVENTS.where(events.c.event_id == _IDS)
+_FIND = Direct(_BY_ID)
+_FIND_AND_LOCK = Direct(
+    _BY_ID.order_by(events.c.event_id).with_for_update(key_share=True, of=events)
+)
+_OF_BLOCKS = Direct(
+    _EVENTS.where(
+        events.c.block_id == any_(bindparam("block_ids", type_=ARRAY(Text))), in_version(_VERSION)
+    ).order_by(events.c.event_id)
+)
+_NEWEST_FIRST = _IN_NAMESPACE.order_by(events.c.event_id.desc()).limit(
+    bindparam("most", type_=Integer)
+)
+_RECENT = Direct(_NEWEST_FIRST)
+_RECENT_BEFORE = Direct(_NEWEST_FIRST.where(events.c.event_id < bindparam("before")))
+_LASTING = Direct(
+    _IN_NAMESPACE.where(
+        events.c.pinned | (events.c.criticality == Criticality.SAFETY.value)
+    ).order_by(events.c.event_id)
+)
+_SAME = Direct(
+    _IN_NAMESPACE.where(
+        events.c.fingerprint == any_(bindparam("fingerprints", type_=ARRAY(Text)))
+    ).order_by(events.c.event_id)
+)
+_SHOWN = [status.value for status in VISIBLE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +126,18 @@ class EventLink:
     other_event_id: str
 
 
-def events_by_id(tx: ReadTx, event_ids: Collection[str]) -> dict[str, StoredEvent]:
-    """Return this tenant's events of those ids, of any status; unknown ids are left out."""
+def events_by_id(
+    tx: ReadTx, event_ids: Collection[str], *, and_lock: bool = False
+) -> dict[str, StoredEvent]:
+    """Return this tenant's events of those ids, of any status; unknown ids are left out.
+
+    `and_lock` also locks them until the commit, in order of their ids, so that two writers never
+    wait crosswise.
+    """
     if not event_ids:
         return {}
-    found = _load(tx, _select(tx).where(events.c.event_id.in_(event_ids)))
-    return {event.event_id: event for event in found}
+    statement = _FIND_AND_LOCK if and_lock else _FIND
+    return {row.event_id: _event(row) for row in statement.rows(tx, ids=list(event_ids))}
 
 
 def events_of_blocks(
@@ -104,14 +146,9 @@ def events_of_blocks(
     """Return the events drawn from each block, oldest first."""
     if not block_ids:
         return {}
-    statement = (
-        _select(tx)
-        .where(events.c.block_id.in_(block_ids), in_version(version))
-        .order_by(events.c.event_id)
-    )
     grouped: dict[str, list[StoredEvent]] = {}
-    for event in _load(tx, statement):
-        grouped.setdefault(event.block_id, []).append(event)
+    for row in _OF_BLOCKS.rows(tx, block_ids=list(block_ids), version=version):
+        grouped.setdefault(row.block_id, []).append(_event(row))
     return grouped
 
 
@@ -125,25 +162,22 @@ def recent_events(
     before: str | None = None,
 ) -> list[StoredEvent]:
     """Return the newest events of the namespace, newest first, older than the id `before`."""
-    statement = _select(tx).where(
-        events.c.namespace == namespace,
-        in_version(version),
-        events.c.status.in_([status.value for status in statuses]),
+    statement = _RECENT if before is None else _RECENT_BEFORE
+    rows = statement.rows(
+        tx,
+        namespace=namespace,
+        version=version,
+        statuses=[status.value for status in statuses],
+        most=limit,
+        before=before,
     )
-    if before is not None:
-        statement = statement.where(events.c.event_id < before)
-    return _load(tx, statement.order_by(events.c.event_id.desc()).limit(limit))
+    return [_event(row) for row in rows]
 
 
 def lasting_events(tx: ReadTx, namespace: str, *, version: int) -> list[StoredEvent]:
     """Return the visible events that never fade: pinned ones and those critical to safety."""
-    statement = _select(tx).where(
-        events.c.namespace == namespace,
-        in_version(version),
-        events.c.status.in_([status.value for status in VISIBLE]),
-        events.c.pinned | (events.c.criticality == Criticality.SAFETY.value),
-    )
-    return _load(tx, statement.order_by(events.c.event_id))
+    rows = _LASTING.rows(tx, namespace=namespace, version=version, statuses=_SHOWN)
+    return [_event(row) for row in rows]
 
 
 def same_fingerprint(
@@ -153,14 +187,10 @@ def same_fingerprint(
     hashes = {hash_fingerprint(fingerprint): fingerprint for fingerprint in fingerprints}
     if not hashes:
         return {}
-    statement = _select(tx).where(
-        events.c.namespace == namespace,
-        in_version(version),
-        events.c.fingerprint.in_(hashes),
-        events.c.status.in_([status.value for status in VISIBLE]),
+    newest_last = _SAME.rows(
+        tx, namespace=namespace, version=version, statuses=_SHOWN, fingerprints=list(hashes)
     )
-    newest_last = statement.order_by(events.c.event_id)
-    return {hashes[event.fingerprint]: event for event in _load(tx, newest_last)}
+    return {hashes[row.fingerprint]: _event(row) for row in newest_last}
 
 
 def links_of(tx: ReadTx, event_ids: Collection[str]) -> list[EventLink]:
@@ -229,27 +259,7 @@ def _midnight(day: date, zone: Any) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=zone)
 
 
-def _select(tx: ReadTx) -> Select[Any]:
-    return select(events).where(events.c.tenant_id == tx.tenant_id)
-
-
-def _load(tx: ReadTx, statement: Select[Any]) -> list[StoredEvent]:
-    rows = list(tx.connection.execute(statement))
-    sources = _sources(tx, [row.event_id for row in rows])
-    return [_event(row, sources.get(row.event_id, ())) for row in rows]
-
-
-def _sources(tx: ReadTx, event_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    if not event_ids:
-        return {}
-    values = {"tenant_id": tx.tenant_id, "ids": list(event_ids)}
-    grouped: dict[str, tuple[str, ...]] = {}
-    for event_id, message_id in tx.connection.execute(_SOURCES, values):
-        grouped[event_id] = (*grouped.get(event_id, ()), message_id)
-    return grouped
-
-
-def _event(row: Row[Any], source_message_ids: tuple[str, ...]) -> StoredEvent:
+def _event(row: Any) -> StoredEvent:
     return StoredEvent(
         event_id=row.event_id,
         namespace=row.namespace,
@@ -287,6 +297,6 @@ def _event(row: Row[Any], source_message_ids: tuple[str, ...]) -> StoredEvent:
         mention_count=row.mention_count,
         created_at=row.created_at,
         updated_at=row.updated_at,
-        source_message_ids=source_message_ids,
+        source_message_ids=tuple(row.source_message_ids or ()),
         curation_revision=row.curation_revision,
     )

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import (
     ARRAY,
-    Row,
+    Integer,
     Select,
     Table,
     Text,
     any_,
     bindparam,
+    func,
     or_,
     select,
     tuple_,
     update,
 )
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 
 from shared.domain.graph import (
     EVENT_ACTIVE,
@@ -41,6 +41,7 @@ from shared.domain.graph import (
 from shared.ids import Prefix, new_id
 from shared.store.database import ReadTx, WriteTx
 from shared.store.derivations import successors_in
+from shared.store.direct import Direct
 from shared.store.tables import (
     edge_sources,
     edges,
@@ -57,14 +58,123 @@ from shared.store.tables import (
 )
 from shared.store.versions import in_version, live_derivation
 
+_IDS = any_(bindparam("ids", type_=ARRAY(Text)))
+_TENANT = bindparam("tenant_id", type_=Text)
+
+
+def _with_sources(table: Table, sources: Table, key: str) -> Select[Any]:
+    """Return the selection of records of a table, each with the events it rests on, by id."""
+    behind = (
+        select(func.array_agg(aggregate_order_by(sources.c.event_id, sources.c.event_id)))
+        .where(sources.c.tenant_id == table.c.tenant_id, sources.c[key] == table.c[key])
+        .correlate(table)
+        .scalar_subquery()
+        .label("source_event_ids")
+    )
+    return select(table, behind).where(table.c.tenant_id == _TENANT).order_by(table.c[key])
+
+
+def _conflicts_in(version: Any) -> Any:
+    """Return an event's open conflicts: the other events, active in a version."""
+    other = events.alias("other")
+    return (
+        select(func.array_agg(event_links.c.other_event_id))
+        .join(
+            other,
+            (other.c.tenant_id == event_links.c.tenant_id)
+            & (other.c.event_id == event_links.c.other_event_id),
+        )
+        .where(
+            event_links.c.tenant_id == events.c.tenant_id,
+            event_links.c.event_id == events.c.event_id,
+            event_links.c.kind == "conflicts_with",
+            other.c.status == "active",
+            in_version(live_derivation(other) if version is None else version, other),
+        )
+        .correlate(events)
+        .scalar_subquery()
+        .label("conflicts")
+    )
+
+
+_STANDING = (
+    events.c.event_id,
+    events.c.status,
+    events.c.mentioned_at,
+    events.c.created_at,
+    events.c.happened_from,
+    events.c.happened_until,
+    events.c.time_status,
+    events.c.superseded_by,
+)
+
+
+def _and_successors() -> Select[Any]:
+    """Return the selection of events and, on and on, of those that superseded them."""
+    start = select(events.c.event_id, events.c.superseded_by).where(
+        events.c.tenant_id == _TENANT, events.c.event_id == _IDS
+    )
+    chain = start.cte("chain", recursive=True)
+    chain = chain.union(
+        select(events.c.event_id, events.c.superseded_by).where(
+            events.c.tenant_id == _TENANT, events.c.event_id == chain.c.superseded_by
+        )
+    )
+    return select(*_STANDING, _conflicts_in(None)).where(
+        events.c.tenant_id == _TENANT, events.c.event_id.in_(select(chain.c.event_id))
+    )
+
+
+_LIVE_VERSION = Direct(
+    "SELECT graph_version_id FROM namespaces "
+    "WHERE tenant_id = :tenant_id AND namespace = :namespace"
+)
+_MATCHING = Direct(
+    """
+    WITH wanted AS (
+        SELECT * FROM unnest(CAST(:types AS text[]), CAST(:keys AS text[])) AS w(type, key)
+    )
+    SELECT n.node_id FROM wanted AS w JOIN nodes AS n ON n.type = w.type AND n.key = w.key
+    WHERE n.tenant_id = :tenant_id AND n.graph_version_id = :version
+    UNION
+    SELECT n.node_id FROM wanted AS w
+    JOIN labels AS l ON l.key = w.key AND l.kind <> 'tag' AND l.tenant_id = :tenant_id
+    JOIN nodes AS n ON n.tenant_id = l.tenant_id AND n.node_id = l.node_id AND n.type = w.type
+    WHERE n.graph_version_id = :version
+    ORDER BY node_id
+    """
+)
+_RECENT_NODES = Direct(
+    select(nodes.c.node_id)
+    .where(nodes.c.tenant_id == _TENANT, nodes.c.graph_version_id == bindparam("version"))
+    .order_by(nodes.c.updated_at.desc(), nodes.c.node_id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+_NODES = Direct(_with_sources(nodes, node_sources, "node_id").where(nodes.c.node_id == _IDS))
+_LABELS = Direct(_with_sources(labels, label_sources, "label_id").where(labels.c.node_id == _IDS))
+_FACTS = Direct(_with_sources(facts, fact_sources, "fact_id").where(facts.c.node_id == _IDS))
+_AT = edges.alias("at")
+_EDGES_AT = Direct(
+    _with_sources(edges, edge_sources, "edge_id").where(
+        tuple_(edges.c.from_node_id, edges.c.relation).in_(
+            select(_AT.c.from_node_id, _AT.c.relation).where(
+                _AT.c.tenant_id == _TENANT,
+                or_(_AT.c.from_node_id == _IDS, _AT.c.to_node_id == _IDS),
+            )
+        )
+    )
+)
+_SOURCE_EVENTS = Direct(_and_successors())
+_SOURCE_EVENTS_IN = Direct(
+    select(*_STANDING, _conflicts_in(bindparam("version", type_=Integer))).where(
+        events.c.tenant_id == _TENANT, events.c.event_id == _IDS
+    )
+)
+
 
 def live_version(tx: ReadTx, namespace: str) -> str | None:
     """Return the graph version that readers see, or None before the first projection."""
-    version: str | None = tx.connection.execute(
-        select(namespaces.c.graph_version_id).where(
-            namespaces.c.tenant_id == tx.tenant_id, namespaces.c.namespace == namespace
-        )
-    ).scalar()
+    version: str | None = _LIVE_VERSION.scalar(tx, namespace=namespace)
     return version
 
 
@@ -107,54 +217,31 @@ def nodes_matching(
     """Return the nodes of one version whose key, or one of whose labels' keys, is among `keys`."""
     if not keys:
         return []
-    pairs = [(node_type.value, key) for node_type, key in keys]
-    by_label = (
-        select(labels.c.node_id)
-        .join(
-            nodes, (nodes.c.tenant_id == labels.c.tenant_id) & (nodes.c.node_id == labels.c.node_id)
-        )
-        .where(
-            labels.c.tenant_id == tx.tenant_id,
-            labels.c.kind != LabelKind.TAG.value,
-            tuple_(nodes.c.type, labels.c.key).in_(pairs),
-            nodes.c.graph_version_id == version_id,
-        )
-    )
-    by_key = select(nodes.c.node_id).where(
-        nodes.c.tenant_id == tx.tenant_id,
-        nodes.c.graph_version_id == version_id,
-        tuple_(nodes.c.type, nodes.c.key).in_(pairs),
-    )
-    return sorted(set(tx.connection.execute(by_key.union(by_label)).scalars()))
+    types, words = zip(*((node_type.value, key) for node_type, key in keys), strict=True)
+    return _MATCHING.scalars(tx, version=version_id, types=list(types), keys=list(words))
 
 
 def recent_nodes(tx: ReadTx, version_id: str, *, limit: int) -> list[str]:
     """Return the nodes changed last, newest first."""
-    statement = (
-        select(nodes.c.node_id)
-        .where(nodes.c.tenant_id == tx.tenant_id, nodes.c.graph_version_id == version_id)
-        .order_by(nodes.c.updated_at.desc(), nodes.c.node_id.desc())
-        .limit(limit)
-    )
-    return list(tx.connection.execute(statement).scalars())
+    return _RECENT_NODES.scalars(tx, version=version_id, most=limit)
 
 
 def load_state(tx: ReadTx, node_ids: Collection[str]) -> GraphState:
-    """Return these nodes with their labels and facts, every edge at them, and its other end."""
+    """Return these nodes with their labels and facts, every edge at them, and its other end.
+
+    With an edge come the others with the same source and relation: a `one` edge is closed by its
+    successor, which may lead to a node that was not asked for.
+    """
     if not node_ids:
         return GraphState()
-    own_edges = _rows(tx, edges, node_ids, "from_node_id", "to_node_id")
-    own_edges += _siblings(tx, own_edges)
-    ends = {row.from_node_id for row in own_edges} | {row.to_node_id for row in own_edges}
-    everyone = set(node_ids) | ends
-    node_rows = _rows(tx, nodes, everyone, "node_id")
-    label_rows = _rows(tx, labels, everyone, "node_id")
-    fact_rows = _rows(tx, facts, node_ids, "node_id")
+    ids = list(node_ids)
+    edge_rows = _EDGES_AT.rows(tx, ids=ids)
+    everyone = {*ids, *(row.from_node_id for row in edge_rows), *(r.to_node_id for r in edge_rows)}
     return GraphState(
-        nodes=_records(tx, node_rows, node_sources, "node_id", _node),
-        labels=_records(tx, label_rows, label_sources, "label_id", _label),
-        facts=_records(tx, fact_rows, fact_sources, "fact_id", _fact),
-        edges=_records(tx, own_edges, edge_sources, "edge_id", _edge),
+        nodes=tuple(_node(row) for row in _NODES.rows(tx, ids=list(everyone))),
+        labels=tuple(_label(row) for row in _LABELS.rows(tx, ids=list(everyone))),
+        facts=tuple(_fact(row) for row in _FACTS.rows(tx, ids=ids)),
+        edges=tuple(_edge(row) for row in edge_rows),
     )
 
 
@@ -166,54 +253,26 @@ def source_events(
     A conflict counts as open while its link stands and the other event is active. `version`
     names a derivation that is not live: events have the standing that they have in it.
     """
-    rows: dict[str, Row[Any]] = {}
-    successors: dict[str, str | None] = {}
-    wanted = set(event_ids)
-    while wanted:
-        found = _rows(tx, events, wanted, "event_id")
-        rows |= {row.event_id: row for row in found}
-        own = {row.event_id: row.superseded_by for row in found}
-        if version is not None:
-            own |= successors_in(tx, own.keys(), version=version)
-        successors |= own
-        wanted = {one for one in own.values() if one} - rows.keys()
-    conflicts = _open_conflicts(tx, rows.keys(), version)
-    return {
-        event_id: _source_event(row, successors[event_id], conflicts.get(event_id, set()))
-        for event_id, row in rows.items()
-    }
-
-
-def _open_conflicts(
-    tx: ReadTx, event_ids: Collection[str], version: int | None
-) -> dict[str, set[str]]:
     if not event_ids:
         return {}
-    values = {"tenant_id": tx.tenant_id, "ids": list(event_ids)}
-    conflicts: dict[str, set[str]] = {}
-    for event_id, other in tx.connection.execute(_conflicts_in(version), values):
-        conflicts.setdefault(event_id, set()).add(other)
-    return conflicts
+    if version is None:
+        rows = _SOURCE_EVENTS.rows(tx, ids=list(event_ids))
+        return {row.event_id: _source_event(row, row.superseded_by) for row in rows}
+    return _source_events_in(tx, event_ids, version)
 
 
-@lru_cache(maxsize=64)
-def _conflicts_in(version: int | None) -> Select[Any]:
-    """Return the statement for open conflicts of events, in a version or in the live one."""
-    return (
-        select(event_links.c.event_id, event_links.c.other_event_id)
-        .join(
-            events,
-            (events.c.tenant_id == event_links.c.tenant_id)
-            & (events.c.event_id == event_links.c.other_event_id),
-        )
-        .where(
-            event_links.c.tenant_id == bindparam("tenant_id"),
-            event_links.c.event_id == any_(bindparam("ids", type_=ARRAY(Text))),
-            event_links.c.kind == "conflicts_with",
-            events.c.status == "active",
-            in_version(live_derivation() if version is None else version),
-        )
-    )
+def _source_events_in(
+    tx: ReadTx, event_ids: Collection[str], version: int
+) -> dict[str, SourceEvent]:
+    found: dict[str, SourceEvent] = {}
+    wanted = set(event_ids)
+    while wanted:
+        rows = _SOURCE_EVENTS_IN.rows(tx, ids=list(wanted), version=version)
+        successors = {row.event_id: row.superseded_by for row in rows}
+        successors |= successors_in(tx, successors.keys(), version=version)
+        found |= {row.event_id: _source_event(row, successors[row.event_id]) for row in rows}
+        wanted = {one for one in successors.values() if one} - found.keys()
+    return found
 
 
 def events_behind(state: GraphState) -> set[str]:
@@ -227,66 +286,7 @@ def events_behind(state: GraphState) -> set[str]:
     return {event_id for record in records for event_id in record.source_event_ids}
 
 
-def _siblings(tx: ReadTx, known: list[Row[Any]]) -> list[Row[Any]]:
-    """Return the other edges with the same source and relation.
-
-    A `one` edge is closed by its successor, which may lead to a node that was not asked for.
-    """
-    pairs = {(row.from_node_id, row.relation) for row in known}
-    if not pairs:
-        return []
-    statement = select(edges).where(
-        edges.c.tenant_id == tx.tenant_id,
-        tuple_(edges.c.from_node_id, edges.c.relation).in_(pairs),
-        edges.c.edge_id.not_in([row.edge_id for row in known]),
-    )
-    return list(tx.connection.execute(statement.order_by(edges.c.edge_id)))
-
-
-def _rows(tx: ReadTx, table: Table, ids: Collection[str], *columns: str) -> list[Row[Any]]:
-    values = {"tenant_id": tx.tenant_id, "ids": list(ids)}
-    return list(tx.connection.execute(_rows_by(table, columns), values))
-
-
-@cache
-def _rows_by(table: Table, columns: tuple[str, ...]) -> Select[Any]:
-    """Return the statement for rows that have one of `ids` in one of the columns."""
-    ids = any_(bindparam("ids", type_=ARRAY(Text)))
-    return (
-        select(table)
-        .where(
-            table.c.tenant_id == bindparam("tenant_id"),
-            or_(*(table.c[column] == ids for column in columns)),
-        )
-        .order_by(*table.primary_key.columns)
-    )
-
-
-@cache
-def _sources_by(table: Table, column: str) -> Select[Any]:
-    """Return the statement for the events that records rest on, by the record's id."""
-    ids = any_(bindparam("ids", type_=ARRAY(Text)))
-    return (
-        select(table.c[column], table.c.event_id)
-        .where(table.c.tenant_id == bindparam("tenant_id"), table.c[column] == ids)
-        .order_by(table.c[column], table.c.event_id)
-    )
-
-
-def _records(
-    tx: ReadTx, rows: list[Row[Any]], sources: Table, column: str, build: Any
-) -> tuple[Any, ...]:
-    ids = [getattr(row, column) for row in rows]
-    if not ids:
-        return ()
-    grouped: dict[str, list[str]] = {}
-    values = {"tenant_id": tx.tenant_id, "ids": ids}
-    for record_id, event_id in tx.connection.execute(_sources_by(sources, column), values):
-        grouped.setdefault(record_id, []).append(event_id)
-    return tuple(build(row, tuple(grouped.get(getattr(row, column), ()))) for row in rows)
-
-
-def _node(row: Row[Any], event_ids: tuple[str, ...]) -> Node:
+def _node(row: Any) -> Node:
     return Node(
         id=row.node_id,
         type=NodeType(row.type),
@@ -294,22 +294,22 @@ def _node(row: Row[Any], event_ids: tuple[str, ...]) -> Node:
         key=row.key,
         status=RecordStatus(row.status),
         confidence=row.confidence,
-        source_event_ids=event_ids,
+        source_event_ids=tuple(row.source_event_ids or ()),
     )
 
 
-def _label(row: Row[Any], event_ids: tuple[str, ...]) -> Label:
+def _label(row: Any) -> Label:
     return Label(
         id=row.label_id,
         node_id=row.node_id,
         kind=LabelKind(row.kind),
         value=row.value,
         key=row.key,
-        source_event_ids=event_ids,
+        source_event_ids=tuple(row.source_event_ids or ()),
     )
 
 
-def _fact(row: Row[Any], event_ids: tuple[str, ...]) -> Fact:
+def _fact(row: Any) -> Fact:
     return Fact(
         id=row.fact_id,
         node_id=row.node_id,
@@ -317,11 +317,11 @@ def _fact(row: Row[Any], event_ids: tuple[str, ...]) -> Fact:
         key=row.key,
         value=tuple(row.value) if isinstance(row.value, list) else row.value,
         **_validity(row),
-        source_event_ids=event_ids,
+        source_event_ids=tuple(row.source_event_ids or ()),
     )
 
 
-def _edge(row: Row[Any], event_ids: tuple[str, ...]) -> Edge:
+def _edge(row: Any) -> Edge:
     return Edge(
         id=row.edge_id,
         from_node_id=row.from_node_id,
@@ -329,11 +329,11 @@ def _edge(row: Row[Any], event_ids: tuple[str, ...]) -> Edge:
         relation=row.relation,
         cardinality=row.cardinality,
         **_validity(row),
-        source_event_ids=event_ids,
+        source_event_ids=tuple(row.source_event_ids or ()),
     )
 
 
-def _validity(row: Row[Any]) -> dict[str, Any]:
+def _validity(row: Any) -> dict[str, Any]:
     return {
         "status": RecordStatus(row.status),
         "stance": Stance(row.stance),
@@ -344,9 +344,7 @@ def _validity(row: Row[Any]) -> dict[str, Any]:
     }
 
 
-def _source_event(
-    row: Row[Any], superseded_by: str | None, conflicts: Collection[str]
-) -> SourceEvent:
+def _source_event(row: Any, superseded_by: str | None) -> SourceEvent:
     said_at: datetime = row.mentioned_at or row.created_at
     return SourceEvent(
         id=row.event_id,
@@ -356,11 +354,11 @@ def _source_event(
         happened_end=row.happened_until,
         is_plan=row.time_status == "planned",
         superseded_by=superseded_by,
-        conflicts_with=frozenset(conflicts),
+        conflicts_with=frozenset(row.conflicts or ()),
     )
 
 
-def _status_in(row: Row[Any], superseded_by: str | None) -> str:
+def _status_in(row: Any, superseded_by: str | None) -> str:
     if superseded_by == row.superseded_by or row.status not in VISIBLE_EVENT_STATUSES:
         return str(row.status)
     return EVENT_SUPERSEDED if superseded_by else EVENT_ACTIVE

@@ -16,56 +16,40 @@ from sqlalchemy.dialects.postgresql import JSONB
 from shared.domain.jobs import Cancel, Done, Failure, Job, JobKind, JobState, Snooze
 from shared.errors import StrataGateError
 from shared.store.database import WriteTx
+from shared.store.direct import Direct
 from shared.store.job_calls import CALLS_BEFORE
 from shared.store.tables import jobs
 
 _ENDED = "the lease of this attempt has ended"
 
 # Built once: building a statement costs more than running it.
-_CLAIM = text(
+_CLAIM = Direct(
     """
     UPDATE jobs SET
         state = 'running', attempt = attempt + 1, lease_token = :token,
         lease_until = now() + make_interval(secs => :lease_s),
         started_at = coalesce(started_at, now()), reason = NULL
-    WHERE tenant_id = :tenant AND job_id = :job
+    WHERE tenant_id = :tenant_id AND job_id = :job
       AND state IN ('available', 'retryable') AND scheduled_at <= now()
     RETURNING tenant_id, job_id, namespace, kind, subject, queue, state, attempt, max_attempts,
               snoozed_s, payload, errors, usage, created_at
     """
-).columns(
-    *(
-        jobs.c[name]
-        for name in (
-            "tenant_id",
-            "job_id",
-            "namespace",
-            "kind",
-            "subject",
-            "queue",
-            "state",
-            "attempt",
-            "max_attempts",
-            "snoozed_s",
-            "payload",
-            "errors",
-            "usage",
-            "created_at",
-        )
-    )
 )
 
-_FINISH = text(
-    """
-    UPDATE jobs SET
-        state = :state, reason = :reason, result = :result, rejections = :rejections,
-        usage = :usage, model = :model, prompt_version = :prompt_version,
-        lease_token = NULL, lease_until = NULL, finalized_at = now()
-    WHERE tenant_id = :tenant AND job_id = :job AND state = 'running' AND lease_token = :token
-    """
-).bindparams(
-    *(bindparam(name, type_=JSONB) for name in ("result", "rejections", "usage")),
-    *(bindparam(name, type_=Text) for name in ("state", "reason", "model", "prompt_version")),
+_FINISH = Direct(
+    text(
+        """
+        UPDATE jobs SET
+            state = :state, reason = :reason, result = :result, rejections = :rejections,
+            usage = :usage, model = :model, prompt_version = :prompt_version,
+            lease_token = NULL, lease_until = NULL, finalized_at = now()
+        WHERE tenant_id = :tenant_id AND job_id = :job AND state = 'running'
+          AND lease_token = :token
+        """
+    ).bindparams(
+        *(bindparam(name, type_=JSONB) for name in ("result", "rejections", "usage")),
+        *(bindparam(name, type_=Text) for name in ("state", "reason", "model", "prompt_version")),
+    )
 )
 
 
@@ -77,13 +61,7 @@ class LeaseLost(StrataGateError):
 
 def claim(tx: WriteTx, job_id: str, *, lease_token: str, lease_s: float) -> Job | None:
     """Take a due job, or return None when it is taken, waiting or over."""
-    values = {
-        "tenant": tx.tenant_id,
-        "job": job_id,
-        "token": lease_token,
-        "lease_s": float(lease_s),
-    }
-    row = tx.connection.execute(_CLAIM, values).one_or_none()
+    row = _CLAIM.first(tx, job=job_id, token=lease_token, lease_s=float(lease_s))
     if row is None:
         return None
     return Job(
@@ -121,19 +99,19 @@ def finish(
     usage: Mapping[str, Any] | None = None,
 ) -> None:
     """End the job well, in the transaction of its effects. Raises LeaseLost."""
-    values = {
-        "tenant": tx.tenant_id,
-        "job": job.job_id,
-        "token": job.lease_token,
-        "state": done.state.value,
-        "reason": done.reason,
-        "result": dict(done.result),
-        "rejections": list(done.rejections),
-        "usage": dict(usage or {}),
-        "model": model,
-        "prompt_version": prompt_version,
-    }
-    if tx.connection.execute(_FINISH, values).rowcount != 1:
+    changed = _FINISH.run(
+        tx,
+        job=job.job_id,
+        token=job.lease_token,
+        state=done.state.value,
+        reason=done.reason,
+        result=dict(done.result),
+        rejections=list(done.rejections),
+        usage=dict(usage or {}),
+        model=model,
+        prompt_version=prompt_version,
+    )
+    if changed != 1:
         raise LeaseLost(_ENDED)
 
 

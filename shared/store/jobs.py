@@ -37,28 +37,32 @@ from shared.domain.jobs import (
 from shared.errors import Conflict, NotFound
 from shared.ids import Prefix, new_id
 from shared.store.database import ReadTx, WriteTx
+from shared.store.direct import Direct
 from shared.store.job_calls import CALLS_BEFORE, answered_calls
 from shared.store.tables import jobs
 from shared.tracing import current_traceparent
 
-# Built once: building a statement costs more than running it. The states are literals, as a
-# prepared statement could not infer the partial index from parameters.
-_ADD = text(
-    """
-    INSERT INTO jobs (tenant_id, job_id, namespace, kind, subject, queue, priority, max_attempts,
-                      payload, state, reason, finalized_at, rung_at)
-    VALUES (:tenant_id, :job_id, :namespace, :kind, :subject, :queue, :priority, :max_attempts,
-            :payload, :state, :reason, CASE WHEN :is_final THEN now() END,
-            CASE WHEN :is_rung THEN now() END)
-    ON CONFLICT (tenant_id, kind, subject) WHERE state IN ('available', 'running', 'retryable')
-        DO NOTHING
-    RETURNING job_id
-    """
-).bindparams(
-    bindparam("payload", type_=JSONB),
-    bindparam("reason", type_=Text),
-    bindparam("is_final", type_=Boolean),
-    bindparam("is_rung", type_=Boolean),
+# The states are literals, as a prepared statement could not infer the partial index from
+# parameters.
+_ADD = Direct(
+    text(
+        """
+        INSERT INTO jobs (tenant_id, job_id, namespace, kind, subject, queue, priority,
+                          max_attempts, payload, state, reason, finalized_at, rung_at)
+        VALUES (:tenant_id, :job_id, :namespace, :kind, :subject, :queue, :priority,
+                :max_attempts, :payload, :state, :reason, CASE WHEN :is_final THEN now() END,
+                CASE WHEN :is_rung THEN now() END)
+        ON CONFLICT (tenant_id, kind, subject)
+            WHERE state IN ('available', 'running', 'retryable')
+            DO NOTHING
+        RETURNING job_id
+        """
+    ).bindparams(
+        bindparam("payload", type_=JSONB),
+        bindparam("reason", type_=Text),
+        bindparam("is_final", type_=Boolean),
+        bindparam("is_rung", type_=Boolean),
+    )
 )
 
 
@@ -94,24 +98,21 @@ def add_job(
 
     `is_rung` says that the caller rings it after the commit.
     """
-    added: str | None = tx.connection.execute(
-        _ADD,
-        {
-            "tenant_id": tx.tenant_id,
-            "job_id": new_id(Prefix.JOB),
-            "namespace": namespace,
-            "kind": work.kind.value,
-            "subject": work.subject,
-            "queue": work.queue or QUEUE_OF[work.kind],
-            "priority": work.priority,
-            "max_attempts": max_attempts,
-            "payload": _traced(work.payload),
-            "state": state.value,
-            "reason": reason,
-            "is_final": state in FINAL_STATES,
-            "is_rung": is_rung,
-        },
-    ).scalar()
+    added: str | None = _ADD.scalar(
+        tx,
+        job_id=new_id(Prefix.JOB),
+        namespace=namespace,
+        kind=work.kind.value,
+        subject=work.subject,
+        queue=work.queue or QUEUE_OF[work.kind],
+        priority=work.priority,
+        max_attempts=max_attempts,
+        payload=_traced(work.payload),
+        state=state.value,
+        reason=reason,
+        is_final=state in FINAL_STATES,
+        is_rung=is_rung,
+    )
     return added
 
 

@@ -7,12 +7,32 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, insert, select
+from sqlalchemy import ARRAY, Row, Text, any_, bindparam, insert, select
 
 from shared.domain.turns import UNTHREADED, Message, Origin, Role
 from shared.errors import NotFound
 from shared.store.database import ReadTx, WriteTx
+from shared.store.direct import Direct
 from shared.store.tables import messages, turns
+
+_LAST = 2**31 - 1
+"""Beyond every turn of a thread."""
+_RANGE = Direct(
+    select(messages)
+    .where(
+        messages.c.tenant_id == bindparam("tenant_id"),
+        messages.c.namespace == bindparam("namespace"),
+        messages.c.thread_id == bindparam("thread_id"),
+        messages.c.turn_sequence.between(bindparam("first"), bindparam("last")),
+    )
+    .order_by(messages.c.turn_sequence, messages.c.position)
+)
+_BY_ID = Direct(
+    select(messages).where(
+        messages.c.tenant_id == bindparam("tenant_id"),
+        messages.c.message_id == any_(bindparam("ids", type_=ARRAY(Text))),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +113,9 @@ def turns_range(
 
     `original` gives what was sent instead of the redacted view; for `admin` readers alone.
     """
-    statement = _thread_messages(tx, namespace, thread_id).where(messages.c.turn_sequence >= first)
-    if last is not None:
-        statement = statement.where(messages.c.turn_sequence <= last)
-    ordered = statement.order_by(messages.c.turn_sequence, messages.c.position)
-    return [_stored(row, original=original) for row in tx.connection.execute(ordered)]
+    most = _LAST if last is None else last
+    rows = _RANGE.rows(tx, namespace=namespace, thread_id=thread_id, first=first, last=most)
+    return [_stored(row, original=original) for row in rows]
 
 
 def messages_by_id(
@@ -106,10 +124,7 @@ def messages_by_id(
     """Return this tenant's messages of those ids; unknown ids are left out."""
     if not message_ids:
         return {}
-    statement = select(messages).where(
-        messages.c.tenant_id == tx.tenant_id, messages.c.message_id.in_(message_ids)
-    )
-    rows = tx.connection.execute(statement)
+    rows = _BY_ID.rows(tx, ids=list(message_ids))
     return {row.message_id: _stored(row, original=original) for row in rows}
 
 
@@ -140,14 +155,6 @@ def get_turn(tx: ReadTx, namespace: str, turn_id: str) -> Row[Any]:
     if row is None:
         raise NotFound("no such turn")
     return row
-
-
-def _thread_messages(tx: ReadTx, namespace: str, thread_id: str) -> Select[Any]:
-    return select(messages).where(
-        messages.c.tenant_id == tx.tenant_id,
-        messages.c.namespace == namespace,
-        messages.c.thread_id == thread_id,
-    )
 
 
 def _values(tx: WriteTx, turn: NewTurn, position: int, new: NewMessage) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from shared.domain.tenancy import Policy, Stages, effective_policy
 from shared.errors import NotFound
 from shared.settings import Settings
 from shared.store.database import ReadTx, WriteTx
+from shared.store.direct import Direct
 from shared.store.tables import namespaces, tenants, threads
 
-# Built once: building a statement costs more than running it.
-_FIND = (
+_FIND = Direct(
     select(
         namespaces,
         tenants.c.policy.label("tenant_policy"),
@@ -41,6 +41,13 @@ _COUNT_TURN = text(
     WHERE tenant_id = :tenant_id AND namespace = :namespace
     RETURNING turn_count
     """
+)
+
+
+_LOCK = Direct("SELECT pg_advisory_xact_lock(hashtextextended(:subject, 0))")
+_REVISION = Direct(
+    "UPDATE namespaces SET revision = revision + 1 "
+    "WHERE tenant_id = :tenant_id AND namespace = :namespace RETURNING revision"
 )
 
 
@@ -84,8 +91,7 @@ def policy_defaults(settings: Settings) -> Policy:
 
 def find_namespace(tx: ReadTx, namespace: str, *, defaults: Policy) -> NamespaceRow | None:
     """Return the namespace, or None when this tenant has none of that name."""
-    values = {"tenant_id": tx.tenant_id, "namespace": namespace}
-    row = tx.connection.execute(_FIND, values).one_or_none()
+    row = _FIND.first(tx, namespace=namespace)
     if row is None:
         return None
     return NamespaceRow(
@@ -245,11 +251,14 @@ def lock_projection(tx: WriteTx, namespace: str) -> int:
 
     Held until the commit. The revision tells a reader that the graph has moved since it looked.
     """
-    tx.connection.execute(
-        text("SELECT pg_advisory_xact_lock(hashtextextended(:subject, 0))"),
-        {"subject": f"project:{tx.tenant_id}:{namespace}"},
-    )
-    return _count(tx, namespace, "revision")
+    _LOCK.rows(tx, subject=f"project:{tx.tenant_id}:{namespace}")
+    return count_revision(tx, namespace)
+
+
+def count_revision(tx: WriteTx, namespace: str) -> int:
+    """Count a change of the graph, and return its number. Locks the namespace's row: call late."""
+    revision: int = _REVISION.scalar(tx, namespace=namespace)
+    return revision
 
 
 def _count(tx: WriteTx, namespace: str, counter: str) -> int:

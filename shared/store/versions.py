@@ -6,13 +6,19 @@ Search documents stand beside each other by version, so that a switch moves none
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, FromClause, ScalarSelect, or_, select
 
 from shared.store.database import ReadTx
+from shared.store.direct import Direct
 from shared.store.search_keys import DocumentKind
 from shared.store.tables import carried_events, events, namespaces
+
+_LIVE_DERIVATION: Final = Direct(
+    "SELECT derivation_version FROM namespaces "
+    "WHERE tenant_id = :tenant_id AND namespace = :namespace"
+)
 
 
 def in_version(
@@ -42,11 +48,7 @@ def live_derivation(table: FromClause = events) -> ScalarSelect[Any]:
 
 def live_derivation_version(tx: ReadTx, namespace: str) -> int:
     """Return the derivation version that a namespace is switched to now."""
-    version: int = tx.connection.execute(
-        select(namespaces.c.derivation_version).where(
-            namespaces.c.tenant_id == tx.tenant_id, namespaces.c.namespace == namespace
-        )
-    ).scalar_one()
+    version: int = _LIVE_DERIVATION.scalar(tx, namespace=namespace)
     return version
 
 

@@ -32,7 +32,7 @@ from shared.domain.jobs import (
 from shared.domain.provenance import is_evidence
 from shared.domain.turns import Message
 from shared.errors import NotFound
-from shared.store.blocks import BlockRow, get_block, mark_ready, summaries_of
+from shared.store.blocks import BlockRow, get_block, mark_ready
 from shared.store.database import ReadTx, WriteTx
 from shared.store.derivation_locks import lock_extraction
 from shared.store.jobs import enqueue
@@ -40,7 +40,7 @@ from shared.store.messages import turns_range
 from shared.store.vectors import request_vectors
 from shared.store.versions import live_derivation_version
 from workers.event_storing import StoredEvents, store_events
-from workers.extraction_context import neighbours_of, timeline_of
+from workers.extraction_context import surroundings_of, timeline_of
 from workers.models.asking import Asker, Checked
 from workers.models.encoded_runs import without_encoded_runs
 from workers.models.inputs import ExtractInput
@@ -198,11 +198,7 @@ def _target(
     tx: ReadTx, block: BlockRow, messages: Sequence[Message], context: StepContext
 ) -> ExtractInput:
     version = context.derivation_version
-    summary = summaries_of(tx, [block.block_id], version=version).get(block.block_id)
-    about = (
-        "" if summary is None else "\n".join((summary.title, summary.summary, *summary.keypoints))
-    )
-    previous, following = neighbours_of(tx, block, version=version)
+    around = surroundings_of(tx, block, version=version)
     return ExtractInput(
         block_id=block.block_id,
         sequence=block.sequence,
@@ -212,9 +208,9 @@ def _target(
         zone=messages[-1].zone if messages else "UTC",
         messages=without_encoded_runs(derivation_view(messages)),
         allowed_source_message_ids=tuple(one.id for one in messages if is_evidence(one)),
-        previous=previous,
-        following=following,
-        timeline=timeline_of(tx, block, about=about, version=version),
+        previous=around.previous,
+        following=around.following,
+        timeline=timeline_of(tx, block, about=around.about, version=version),
         language=context.policy.language,
     )
 

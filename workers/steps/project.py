@@ -25,7 +25,7 @@ from shared.store.events import VISIBLE, StoredEvent, events_of_blocks
 from shared.store.graph import source_events
 from shared.store.graph_before import keep_before
 from shared.store.imports import import_of_block
-from shared.store.namespaces import lock_projection
+from shared.store.namespaces import count_revision
 from workers.graph_storing import GraphTarget, Keep, StoredGraph, store_proposals
 from workers.models.asking import Asker, Checked
 from workers.models.inputs import ProjectEvent, ProjectInput
@@ -79,23 +79,22 @@ def load(tx: ReadTx, job: Job, context: StepContext) -> EventsToProject | Done |
         return Done(JobState.SUCCEEDED_EMPTY, NO_EVENTS)
     limits = call_limits(job, context)
     shown = [_event(event) for event in visible]
-    nodes, edges = known_graph(
+    known = known_graph(
         tx,
         block.namespace,
         shown,
-        graph_version_id=context.graph_version_id,
+        version=context.graph_version_id or context.live_graph_version_id,
         derivation=context.own_derivation,
     )
     groups = _split(shown, limits)
-    whole = ProjectInput((), nodes, edges, language=context.policy.language, cuts=limits.cuts)
+    language = context.policy.language
+    whole = ProjectInput((), known.nodes, known.edges, language=language, cuts=limits.cuts)
     return EventsToProject(
         parts=tuple(
             replace(whole, events=tuple(group), part=number, parts=len(groups))
             for number, group in enumerate(groups, start=1)
         ),
-        sources=source_events(
-            tx, [event.event_id for event in visible], version=context.own_derivation
-        ),
+        sources=known.sources,
         limits=limits,
     )
 
@@ -131,13 +130,14 @@ def store(tx: WriteTx, job: Job, draft: ProjectionDraft, context: StepContext) -
         job.namespace,
         proposals,
         job_event_ids=draft.event_ids,
+        known=sources,
         now=context.now,
         into=_target(context),
         keep=_keeping(tx, block),
     )
     if not context.is_backfill:
-        # Counts the revision on the namespace's row, which turns wait for: so it comes last.
-        lock_projection(tx, job.namespace)
+        # Locks the namespace's row, which turns wait for: so it comes last.
+        count_revision(tx, job.namespace)
     return _done(stored, rejections)
 
 
