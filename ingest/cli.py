@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ingest.api_access import ApiKey, ApiUrl, AsJson, api_access
+from ingest.imports_cli import import_app
 from ingest.jobs_cli import dead_letters, jobs_app
 from ingest.posting import Report, call, open_client, post_turns
 from ingest.reprocess_cli import reprocess, reproject
@@ -33,6 +34,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(turn_app, name="turn")
     app.add_typer(turns_app, name="turns")
     app.add_typer(jobs_app, name="jobs")
+    app.add_typer(import_app, name="import")
     app.command("dead-letters")(dead_letters)
     app.command()(reprocess)
     app.command()(reproject)
