@@ -90,7 +90,6 @@ class Transcript:
     `instruction`, which a host passes to its model.
     """
 
-    thread_id: str
     items: list[TranscriptBatch]
     next_cursor: str | None
     is_sufficient: bool
@@ -120,7 +119,6 @@ def read_transcript(
     is_sufficient = last is not None and last.verdict == Verdict.SUFFICIENT.value
     instruction = SETTLED if is_sufficient else UNCERTAIN
     return Transcript(
-        thread_id=thread_id,
         items=items,
         next_cursor=shown[-1].batch_id if len(found) > limit else None,
         is_sufficient=is_sufficient,
