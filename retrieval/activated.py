@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from retrieval.event_cards import event_ref, source_time, temporal_card, weight_now
 from retrieval.event_ranking import EventQuery, ranked_events
@@ -12,6 +12,7 @@ from retrieval.graph_search import FoundNode, found_nodes
 from retrieval.outgoing import shown_text
 from retrieval.reader import Reader
 from retrieval.reply_budget import reply_tokens
+from retrieval.vector_lane import meaning_lane
 from shared.domain.activation import (
     EVENT_HITS,
     NODE_HITS,
@@ -28,6 +29,7 @@ from shared.domain.graph_view import EdgeView, FactView, NodeView
 from shared.store.blocks import list_blocks
 from shared.store.database import ReadTx
 from shared.store.events import StoredEvent, events_by_id, lasting_events
+from shared.store.vectors import VectorKind
 
 _MAX_FACTS = 12
 
@@ -144,7 +146,9 @@ def _events(
     hits: list[StoredEvent] = []
     if query.strip():
         asked = EventQuery(text=query, except_thread=thread_id)
-        hits = [one.event for one in ranked_events(tx, reader, asked)[:EVENT_HITS]]
+        # Something is always nearest; only what shares a word is worth a line of the context.
+        lane = replace(meaning_lane(tx, reader, VectorKind.EVENT), finds=False)
+        hits = [one.event for one in ranked_events(tx, reader, asked, lane)[:EVENT_HITS]]
     lasting = [
         event
         for event in lasting_events(tx, reader.name, version=reader.version)

@@ -22,6 +22,7 @@ from retrieval.progress import Pending, next_step, pending
 from retrieval.raw_ranking import Ranking, ranked_messages, why_no_message
 from retrieval.reader import Reader
 from retrieval.schemas import BlockSearch
+from retrieval.vector_lane import DegradedLane
 from shared.domain.decay import age_in_blocks
 from shared.domain.ranking.blocks import RankedBlock, rank_blocks
 from shared.domain.ranking.messages import Ranked
@@ -75,6 +76,7 @@ class BlockSearchReply:
     empty_reason: str | None
     pending: Pending
     next_step: str | None
+    degraded_lanes: list[DegradedLane]
 
 
 def search_blocks(tx: WriteTx, reader: Reader, asked: BlockSearch) -> BlockSearchReply:
@@ -101,7 +103,8 @@ def search_blocks(tx: WriteTx, reader: Reader, asked: BlockSearch) -> BlockSearc
     step = next_step(reason)
     if not items and ranking.ranked:
         reason, step = "open_tail_pending", _ONLY_IN_TAIL
-    return BlockSearchReply(batch_id, items, asked.scope, reason, waiting, step)
+    degraded = list(ranking.degraded_lanes)
+    return BlockSearchReply(batch_id, items, asked.scope, reason, waiting, step, degraded)
 
 
 def _hits(tx: ReadTx, reader: Reader, asked: BlockSearch, ranking: Ranking) -> list[BlockHit]:

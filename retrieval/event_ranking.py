@@ -12,6 +12,7 @@ from datetime import datetime
 
 from retrieval.event_cards import weight_now
 from retrieval.reader import Reader
+from retrieval.vector_lane import SILENT, MeaningLane
 from shared.domain.event_filters import (
     EventFilter,
     TemporalIntent,
@@ -20,6 +21,7 @@ from shared.domain.event_filters import (
 )
 from shared.domain.events import EventStatus
 from shared.domain.fusion import Scaling, ScoredPart, weighted_score_fusion
+from shared.domain.ranking.weights import SHIPPED, Signal
 from shared.domain.search_terms import query_terms
 from shared.store.database import ReadTx
 from shared.store.event_search import EventScope, passing_events, search_events
@@ -29,6 +31,11 @@ CANDIDATES = 200
 """How many hits of each lane are ranked; filters narrow before it."""
 
 _WORDS, _WINDOW, _SAID, _INTENT, _WEIGHT = 1.0, 0.5, 0.2, 0.4, 0.1
+_MEANING = SHIPPED[Signal.MEANING]
+_NEAREST = 40
+"""How many events are candidates by their meaning alone, of those that pass the filters."""
+
+_ASKED_AT_ONCE = 400
 _TIME_WORD = 0.25
 """What a time word counts as a word once it is read as a window."""
 
@@ -72,10 +79,13 @@ class RankedEvent:
     time_words: tuple[str, ...] = ()
     passes_filter: bool = False
     replaces: str | None = None
+    is_alike: bool = False
 
 
-def ranked_events(tx: ReadTx, reader: Reader, query: EventQuery) -> list[RankedEvent]:
-    """Return the matching events, best first.
+def ranked_events(
+    tx: ReadTx, reader: Reader, query: EventQuery, lane: MeaningLane = SILENT
+) -> list[RankedEvent]:
+    """Return the matching events, best first; with a lane of meaning also those it finds.
 
     A query that is not blank but holds no searchable term finds nothing (D48).
     """
@@ -87,10 +97,12 @@ def ranked_events(tx: ReadTx, reader: Reader, query: EventQuery) -> list[RankedE
     words = {hit.document_id: hit.score for hit in hits}
     happened, said = _in_windows(tx, scope, query)
     passing = _passing(tx, scope, query)
-    known = events_by_id(tx, {*words, *happened, *said, *passing})
+    alike = _alike(tx, scope, query, lane)
+    known = events_by_id(tx, {*words, *happened, *said, *passing, *alike})
     fused = weighted_score_fusion(
         (
             ScoredPart("words", words, _WORDS),
+            ScoredPart("meaning", _above_lowest(lane, known), _MEANING),
             ScoredPart("window", dict.fromkeys(happened, 1.0), _WINDOW),
             ScoredPart("said", dict.fromkeys(said, 1.0), _SAID),
             ScoredPart("intent", _by_time(known, words, query.intent), _INTENT, Scaling.SPAN),
@@ -107,6 +119,7 @@ def ranked_events(tx: ReadTx, reader: Reader, query: EventQuery) -> list[RankedE
             terms=matched.get(one.id, ()),
             time_words=tuple(dict.fromkeys((*happened.get(one.id, ()), *said.get(one.id, ())))),
             passes_filter=one.id in passing,
+            is_alike=one.id in alike,
         )
         for one in fused
     ]
@@ -127,6 +140,27 @@ def _passing(tx: ReadTx, scope: EventScope, query: EventQuery) -> frozenset[str]
     if query.text.strip() and not query.is_positive:
         return frozenset()
     return frozenset(passing_events(tx, scope, query.wanted, intent=query.intent, limit=CANDIDATES))
+
+
+def _alike(tx: ReadTx, scope: EventScope, query: EventQuery, lane: MeaningLane) -> frozenset[str]:
+    """Return the events most like the query, of those that pass its filters."""
+    found: list[str] = []
+    ordered = lane.by_likeness
+    for start in range(0, len(ordered), _ASKED_AT_ONCE):
+        asked = ordered[start : start + _ASKED_AT_ONCE]
+        passing = set(passing_events(tx, scope, query.wanted, limit=len(asked), only=asked))
+        found += [name for name in asked if name in passing]
+        if len(found) >= _NEAREST:
+            break
+    return frozenset(found[:_NEAREST])
+
+
+def _above_lowest(lane: MeaningLane, known: Collection[str]) -> dict[str, float]:
+    """Return how far each event stands above the one least like the query."""
+    if lane.likeness is None:
+        return {}
+    cosines, lowest = lane.likeness.cosines, lane.likeness.lowest
+    return {name: cosines[name] - lowest for name in known if name in cosines}
 
 
 def _in_windows(

@@ -29,6 +29,8 @@ def match_reason(query: EventQuery, one: RankedEvent, fields: list[str]) -> str:
     if one.time_words:
         spans = ", ".join(repr(words) for words in one.time_words)
         said.append(f"Happened or was said within {spans}.")
+    if one.is_alike:
+        said.append("Close to the query in meaning.")
     if one.replaces is not None:
         said.append(f"Replaces {one.replaces}, which matches.")
     if not said and one.passes_filter:

@@ -9,6 +9,9 @@ from shared.domain.ranking.weights import SHIPPED, Signal
 _LEAST = 0.1
 """The share of the score from which a signal is worth telling."""
 
+_CLOSE = 0.7
+"""From which place between the least and the most alike a meaning counts as close."""
+
 _SAYS = {
     Signal.EVENTS: "An event taken from it matches.",
     Signal.SAID_THEN: "Said in or right after the month or year asked for.",
@@ -23,6 +26,8 @@ def match_reason(asked: Asked, one: Ranked, words: tuple[str, ...]) -> str:
     said = [_words(one, words)]
     if one.signals.get(Signal.SPEAKER):
         said.append(_speaker(asked, one))
+    if one.signals.get(Signal.MEANING, 0.0) >= _CLOSE:
+        said.append("Close to the query in meaning.")
     said += [text for signal, text in _SAYS.items() if _share(one, signal) >= _LEAST]
     return " ".join(text for text in said if text)
 

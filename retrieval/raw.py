@@ -16,6 +16,7 @@ from retrieval.progress import Pending, next_step, pending
 from retrieval.raw_ranking import Ranking, ranked_messages, thread_of, why_no_message
 from retrieval.reader import Reader
 from retrieval.schemas import RawSearch
+from retrieval.vector_lane import DegradedLane
 from shared.domain.ranking.messages import Ranked
 from shared.domain.search_terms import matched_terms
 from shared.domain.turns import UNTHREADED
@@ -69,6 +70,7 @@ class RawReply:
     empty_reason: str | None
     pending: Pending
     next_step: str | None
+    degraded_lanes: list[DegradedLane]
 
 
 def search_raw(tx: WriteTx, reader: Reader, asked: RawSearch) -> RawReply:
@@ -90,7 +92,8 @@ def search_raw(tx: WriteTx, reader: Reader, asked: RawSearch) -> RawReply:
         items=[BatchItem(item.evidence_ref, rank_score=item.rank_score) for item in items],
     )
     step = next_step(reason, raw_helps=False)
-    return RawReply(batch_id, items, asked.scope, reason, waiting, step)
+    degraded = list(ranking.degraded_lanes)
+    return RawReply(batch_id, items, asked.scope, reason, waiting, step, degraded)
 
 
 def _hits(tx: ReadTx, reader: Reader, query: str, ranking: Ranking, *, limit: int) -> list[RawHit]:

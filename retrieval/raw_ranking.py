@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from retrieval.progress import Pending, empty_reason
 from retrieval.reader import Reader
+from retrieval.vector_lane import SILENT, DegradedLane, MeaningLane, meaning_lane
 from shared.domain.event_filters import EventFilter
 from shared.domain.ranking.messages import Ranked, rank_messages
 from shared.domain.ranking.question import Asked, read_question
@@ -23,6 +24,7 @@ from shared.store.messages import StoredMessage, messages_by_id
 from shared.store.search import bm25_search
 from shared.store.search_index import DocumentKind
 from shared.store.search_statistics import TermCounts, collection_statistics, term_counts
+from shared.store.vectors import VectorKind
 
 CANDIDATES = 200
 """How many messages are found by their own words; those beside them are ranked too."""
@@ -42,11 +44,12 @@ class Lanes:
 
     words: Mapping[str, float]
     events: Mapping[str, float]
+    meaning: MeaningLane = SILENT
 
     @property
     def message_ids(self) -> set[str]:
         """The candidates: what any lane found."""
-        return {*self.words, *self.events}
+        return {*self.words, *self.events, *self.meaning.nearest}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class Ranking:
     asked: Asked
     ranked: tuple[Ranked, ...]
     stored: Mapping[str, StoredMessage]
+    degraded_lanes: tuple[DegradedLane, ...] = ()
 
 
 def ranked_messages(
@@ -69,13 +73,14 @@ def ranked_messages(
     lanes = _lanes(tx, reader, asked, threads=threads)
     stored = _with_turns_beside(tx, reader, lanes.message_ids, threads=threads)
     if not stored:
-        return Ranking(asked, (), {})
+        return Ranking(asked, (), {}, lanes.meaning.degraded)
     ranked = rank_messages(
         asked,
         _said(tx, reader, asked, stored=stored.values(), lanes=lanes),
         stats=collection_statistics(tx, reader.name, DocumentKind.MESSAGE, terms=asked.terms),
+        likeness=lanes.meaning.likeness,
     )
-    return Ranking(asked, tuple(ranked), stored)
+    return Ranking(asked, tuple(ranked), stored, lanes.meaning.degraded)
 
 
 def why_no_message(
@@ -104,6 +109,10 @@ def _lanes(tx: ReadTx, reader: Reader, asked: Asked, *, threads: Sequence[str] |
     return Lanes(
         words={hit.document_id: hit.score for hit in hits},
         events=_event_scores(tx, reader, asked),
+        # A query without a word to look for finds nothing in any lane (D48).
+        meaning=meaning_lane(tx, reader, VectorKind.MESSAGE, threads=threads)
+        if asked.terms
+        else SILENT,
     )
 
 

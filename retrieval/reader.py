@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from shared.embeddings.asking import QueryVector
 from shared.store.event_search import EventScope
 from shared.store.namespaces import NamespaceRow
 
@@ -14,7 +15,8 @@ class Reader:
     """One reading of one namespace.
 
     `thread_id` is the conversation that asks, None when it did not say. `sees_source` is true
-    for admin keys alone: they may read a block's L5 as it was sent (D38).
+    for admin keys alone: they may read a block's L5 as it was sent (D38). `meaning` is the vector
+    of what is looked for, made before the transaction began; None where vectors are off.
     """
 
     namespace: NamespaceRow
@@ -23,6 +25,7 @@ class Reader:
     batch_ttl_s: int
     thread_id: str | None = None
     sees_source: bool = False
+    meaning: QueryVector | None = None
 
     @property
     def name(self) -> str:

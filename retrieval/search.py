@@ -23,12 +23,14 @@ from retrieval.reader import Reader
 from retrieval.reply_budget import fitting_items
 from retrieval.schemas import EventSearch, Span
 from retrieval.times import asked_at, read_window, time_words
+from retrieval.vector_lane import DegradedLane, MeaningLane, meaning_lane
 from shared.domain.event_filters import VISIBLE_STATUSES, EventFilter, Window
 from shared.domain.events import EventStatus
 from shared.store.batches import BatchItem
 from shared.store.database import ReadTx, WriteTx
 from shared.store.event_search import has_visible_events
 from shared.store.events import EventLink, links_of
+from shared.store.vectors import VectorKind
 
 _TICK = timedelta(microseconds=1)
 _LAST_MICROSECOND = 999_999
@@ -55,15 +57,17 @@ class EventReply:
     truncated: bool
     next_step: str | None
     query_windows: list[QueryWindow]
+    degraded_lanes: list[DegradedLane]
 
 
 def search_events(tx: WriteTx, reader: Reader, asked: EventSearch) -> EventReply:
     """Return the events that answer a query, best first, and record them as a batch."""
     query = event_query(reader, asked)
-    ranked = ranked_events(tx, reader, query)[: asked.limit]
+    lane = meaning_lane(tx, reader, VectorKind.EVENT)
+    ranked = ranked_events(tx, reader, query, lane)[: asked.limit]
     links = links_of(tx, [one.event.event_id for one in ranked])
     cards = [_card(reader, query, one, links) for one in ranked]
-    reply = _reply(tx, reader, query, cards=cards, max_tokens=asked.max_tokens)
+    reply = _reply(tx, reader, query, cards=cards, max_tokens=asked.max_tokens, lane=lane)
     record_batch(
         tx,
         reader,
@@ -128,6 +132,7 @@ def _reply(
     *,
     cards: list[EventCard],
     max_tokens: int | None,
+    lane: MeaningLane,
 ) -> EventReply:
     waiting = pending(tx, reader)
     reason = empty_reason(
@@ -142,7 +147,8 @@ def _reply(
 
     def with_items(items: list[EventCard], truncated: bool) -> EventReply:
         step = _TRUNCATED if truncated else next_step(reason)
-        return EventReply(batch_id, items, reason, waiting, truncated, step, windows)
+        degraded = list(lane.degraded)
+        return EventReply(batch_id, items, reason, waiting, truncated, step, windows, degraded)
 
     return with_items(*fitting_items(cards, with_items, max_tokens))
 

@@ -30,7 +30,7 @@ def get_all_blocks(
 @router.post("/search", summary="Search blocks by what their messages say")
 def post_block_search(ns: str, asked: BlockSearch, edge: ReadEdge) -> BlockSearchReply:
     """Each ready block at its current level, with the messages that speak for it."""
-    with edge.writing(ns, asked.thread_id) as (tx, reader):
+    with edge.writing(ns, asked.thread_id, asked.query) as (tx, reader):
         return search_blocks(tx, reader, asked)
 
 

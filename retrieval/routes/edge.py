@@ -12,6 +12,7 @@ from fastapi import Depends
 from retrieval.reader import Reader
 from shared.clock import Clock
 from shared.domain.tenancy import Caller, Permission, check_name
+from shared.embeddings.asking import QueryVector, query_embedder_of
 from shared.errors import NotFound
 from shared.http.dependencies import ClockOf, DatabaseOf, SettingsOf, caller, reach
 from shared.settings import Settings
@@ -30,18 +31,27 @@ class Edge:
     settings: Settings
 
     @contextmanager
-    def reading(self, ns: str, thread_id: str | None = None) -> Iterator[tuple[ReadTx, Reader]]:
-        """Open a read-only transaction on a namespace; NotFound when it is not to be had."""
+    def reading(
+        self, ns: str, thread_id: str | None = None, query: str | None = None
+    ) -> Iterator[tuple[ReadTx, Reader]]:
+        """Open a read-only transaction on a namespace; NotFound when it is not to be had.
+
+        What `query` means is worked out before it begins, where vectors are on.
+        """
         namespace = reach(self.caller, ns)
+        meaning = self._meaning(query)
         with self.database.read(self.caller.tenant_id) as tx:
-            yield tx, self._reader(tx, namespace, thread_id)
+            yield tx, self._reader(tx, namespace, thread_id, meaning)
 
     @contextmanager
-    def writing(self, ns: str, thread_id: str | None = None) -> Iterator[tuple[WriteTx, Reader]]:
-        """Open a transaction on a namespace that may store a batch or a lift."""
+    def writing(
+        self, ns: str, thread_id: str | None = None, query: str | None = None
+    ) -> Iterator[tuple[WriteTx, Reader]]:
+        """Open a transaction on a namespace that may store a batch or a lift; else as `reading`."""
         namespace = reach(self.caller, ns)
+        meaning = self._meaning(query)
         with self.database.write(self.caller.tenant_id) as tx:
-            yield tx, self._reader(tx, namespace, thread_id)
+            yield tx, self._reader(tx, namespace, thread_id, meaning)
 
     @contextmanager
     def judging(self, batch_id: str) -> Iterator[tuple[WriteTx, Reader, StoredBatch]]:
@@ -52,7 +62,16 @@ class Edge:
                 raise NotFound("no such batch")
             yield tx, self._reader(tx, batch.namespace, batch.thread_id), batch
 
-    def _reader(self, tx: ReadTx, namespace: str, thread_id: str | None) -> Reader:
+    def _meaning(self, query: str | None) -> QueryVector | None:
+        return None if query is None else query_embedder_of(self.settings).vector_of(query)
+
+    def _reader(
+        self,
+        tx: ReadTx,
+        namespace: str,
+        thread_id: str | None,
+        meaning: QueryVector | None = None,
+    ) -> Reader:
         if thread_id is not None:
             check_name(thread_id, "/thread_id")
         return Reader(
@@ -62,6 +81,7 @@ class Edge:
             batch_ttl_s=self.settings.batch_ttl_s,
             thread_id=thread_id,
             sees_source=self.caller.may(Permission.ADMIN),
+            meaning=meaning,
         )
 
 

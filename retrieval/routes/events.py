@@ -49,7 +49,7 @@ Listed = Annotated[EventFilter, Depends(listed)]
 @router.post("/events/search", summary="Search events")
 def post_events_search(ns: str, asked: EventSearch, edge: ReadEdge) -> EventReply:
     """Filters are hard; the reply says what matched, what is pending, and why it is empty."""
-    with edge.writing(ns, asked.thread_id) as (tx, reader):
+    with edge.writing(ns, asked.thread_id, asked.query) as (tx, reader):
         return search_events(tx, reader, asked)
 
 

@@ -19,7 +19,7 @@ router = APIRouter(prefix="/v1/retrieval/{ns}", tags=["sources"])
 @router.post("/raw/search", summary="Search source messages, open tail included")
 def post_raw_search(ns: str, asked: RawSearch, edge: ReadEdge) -> RawReply:
     """Each hit with the messages right beside it."""
-    with edge.writing(ns, asked.thread_id) as (tx, reader):
+    with edge.writing(ns, asked.thread_id, asked.query) as (tx, reader):
         return search_raw(tx, reader, asked)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 import orjson
@@ -25,6 +25,7 @@ from retrieval.receipts import record_use
 from retrieval.schemas import Request
 from retrieval.search import search_events
 from retrieval.tools.arguments import Assess, ExpandBlock, RecordUse
+from retrieval.tools.calls import ToolCall
 from retrieval.tools.manifest import DATA_NOTICE, Tool, find_tool
 from shared.auth import require
 from shared.domain.tenancy import Caller, check_name
@@ -35,6 +36,9 @@ from shared.ids import Prefix, check_id
 from shared.store.batches import StoredBatch
 from shared.store.database import WriteTx
 
+_BY_MEANING = frozenset({"memory_search_events", "memory_search_raw"})
+"""Tools that also compare what a query means, where vectors are on."""
+
 
 class Edge(Protocol):
     """What a call needs of its edge: who asks, and a transaction on a namespace in reach."""
@@ -44,20 +48,9 @@ class Edge(Protocol):
         """Who asks."""
 
     def writing(
-        self, ns: str, thread_id: str | None = None, /
+        self, ns: str, thread_id: str | None = None, query: str | None = None, /
     ) -> AbstractContextManager[tuple[WriteTx, Reader]]:
         """Open the one transaction of the call; NotFound when the namespace is out of reach."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One call. `thread_id` is the conversation that asks; `receipt_id` a header's, if any."""
-
-    name: str
-    namespace: str
-    thread_id: str | None = None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    receipt_id: str | None = None
 
 
 def run_tool(
@@ -74,22 +67,13 @@ def run_tool(
     namespace = check_name(call.namespace, "/namespace")
     arguments = _read_arguments(tool, call, base)
     thread_id = _thread_of(call, arguments, base)
-    with edge.writing(namespace, thread_id) as (tx, reader):
+    query = getattr(arguments, "query", None) if tool.name in _BY_MEANING else None
+    with edge.writing(namespace, thread_id, query) as (tx, reader):
         try:
             reply = _RUN[tool.name](tx, reader, arguments)
         except StrataGateError as error:
             raise _placed(error, base) from error
         return _as_json(tool, reply, limit_bytes)
-
-
-def asked_for(call: ToolCall) -> dict[str, str]:
-    """Return the namespace and the ids that a call names, for logs and the audit of a 404."""
-    ids = {
-        name: value
-        for name, value in call.arguments.items()
-        if name.endswith("_id") and isinstance(value, str)
-    }
-    return {"ns": call.namespace, **ids}
 
 
 def _read_arguments(tool: Tool, call: ToolCall, base: str) -> Request:

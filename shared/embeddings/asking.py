@@ -6,6 +6,7 @@ Threads of their own do the work, so that a slow model holds no request and no t
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -37,6 +38,7 @@ _LATE_IN_A_ROW: Final = 3
 _PAUSE_S: Final = 5.0
 """After so many late or failed queries in a row nobody waits for the next ones for a while."""
 
+_NAMES: Final = tuple(sorted(n for n in Settings.model_fields if n.startswith("embeddings_")))
 _log = get_logger("embeddings")
 
 
@@ -44,13 +46,15 @@ _log = get_logger("embeddings")
 class QueryVector:
     """A query's packed vector with the name of its model, or why there is none.
 
-    `why_none` is a stable code: `time_budget`, or that of an EmbeddingError.
+    `why_none` is a stable code: `time_budget`, or that of an EmbeddingError. `scan_rows` is how
+    many stored vectors it may be compared with.
     """
 
     model: str
     dimension: int
     packed: bytes | None
     why_none: str | None = None
+    scan_rows: int = 100_000
 
 
 class QueryEmbedder:
@@ -83,7 +87,8 @@ class QueryEmbedder:
         packed, why = self._remembered(key), None
         if packed is None:
             packed, why = self._made(embedder, query, key)
-        return QueryVector(embedder.model, embedder.dimension, packed, why)
+        rows = self._settings.embeddings_scan_rows
+        return QueryVector(embedder.model, embedder.dimension, packed, why, rows)
 
     def warm_up(self) -> None:
         """Begin to load the model, so that the first query does not pay for it."""
@@ -153,3 +158,16 @@ class QueryEmbedder:
         error = self.state()
         if error is not None:
             _log.error("embedder_unusable", code=error.code, detail=error.detail)
+
+
+_made: dict[tuple[object, ...], QueryEmbedder] = {}
+_making = threading.Lock()
+
+
+def query_embedder_of(settings: Settings) -> QueryEmbedder:
+    """Return this process's embedder of queries for these settings, built anew after a fork."""
+    key = (os.getpid(), *(getattr(settings, name) for name in _NAMES))
+    with _making:
+        if key not in _made:
+            _made[key] = QueryEmbedder(settings)
+        return _made[key]

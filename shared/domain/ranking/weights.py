@@ -56,7 +56,7 @@ NEARNESS: Final = Nearness()
 SHIPPED: Final = MappingProxyType(
     {
         Signal.WORDS: 1.0,
-        Signal.MEANING: 0.5,
+        Signal.MEANING: 0.4,
         Signal.COVERAGE: 0.15,
         Signal.EVENTS: 0.15,
         Signal.SPEAKER: 0.35,
