@@ -26,6 +26,7 @@ from shared.store.batches import (
     set_batch_state,
 )
 from shared.store.database import WriteTx
+from shared.store.erasures import is_erased, receipt_key
 from shared.store.event_writes import lock_events, reinforce
 from shared.store.events import VISIBLE, StoredEvent, events_by_id
 from shared.store.use_receipts import UseReceipt, find_use_receipt, insert_use_receipt
@@ -43,7 +44,10 @@ class Reinforced:
 
 @dataclass(frozen=True, slots=True)
 class UseReply:
-    """What a use recorded. `duplicate`: it was recorded before, this is the first answer."""
+    """What a use recorded. `duplicate`: it was recorded before, this is the first answer.
+
+    `erased`: what it told has been erased since, and nothing of it is known but that it was.
+    """
 
     use_receipt_id: str
     receipt_id: str
@@ -52,6 +56,7 @@ class UseReply:
     evidence_refs: list[str]
     duplicate_evidence_refs: list[str]
     events: list[Reinforced]
+    erased: bool = False
 
 
 def record_use(
@@ -66,6 +71,8 @@ def record_use(
     known = find_use_receipt(tx, batch.namespace, receipt_id)
     if known is not None:
         return _repeated(known, request_hash)
+    if is_erased(tx, "receipt", receipt_key(batch.namespace, "use", receipt_id)):
+        return UseReply("", receipt_id, batch.batch_id, True, [], [], [], erased=True)
     check_open(batch, reader)
     assessment = latest_assessment(tx, batch.batch_id)
     check = _checked(batch, assessment, asked.evidence_refs)
