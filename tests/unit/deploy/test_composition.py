@@ -178,7 +178,7 @@ def test_the_page_of_the_whole_lists_each_route_and_needs_nothing_from_elsewhere
     assert "/v1/namespaces/{ns}/turns" in paths
     assert [path for path in paths if f" {path}</code>" not in answer.text] == []
     assert any(path.startswith("/v1/retrieval/") for path in paths)
-    assert answer.headers["Content-Security-Policy"].startswith("default-src 'self';")
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none';")
     assert "<script" not in answer.text
     assert re.findall(r"(?:src|href)=.(?!/openapi.json)", answer.text) == []
 
