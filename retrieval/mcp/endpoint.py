@@ -22,7 +22,8 @@ from starlette.types import Receive, Scope, Send
 
 from retrieval.mcp.server import CallFailed, Fixed, MemoryServer, placed_call
 from retrieval.routes.edge import Edge
-from retrieval.tools.running import ToolCall, asked_for, run_tool
+from retrieval.tools.calls import ToolCall, asked_for
+from retrieval.tools.running import run_tool
 from shared.auth import authenticate
 from shared.domain.tenancy import Caller, check_name
 from shared.errors import (

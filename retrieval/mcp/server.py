@@ -15,8 +15,8 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from mcp.types import Tool as McpTool
 
 from retrieval.mcp.remedies import with_remedy
+from retrieval.tools.calls import ToolCall
 from retrieval.tools.manifest import GUIDE, TOOLS, Tool
-from retrieval.tools.running import ToolCall
 from shared.errors import InvalidInput
 from shared.http.health import release
 

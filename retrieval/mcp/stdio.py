@@ -12,7 +12,8 @@ import anyio
 import httpx
 
 from retrieval.mcp.server import CallFailed, Fixed, MemoryServer, placed_call
-from shared.errors import InvalidInput, StrataGateError, Unavailable
+from retrieval.tools.manifest import find_tool
+from shared.errors import StrataGateError, Unavailable
 from shared.http.problems import problem_of
 
 _TIMEOUT_S = 60.0
@@ -39,8 +40,7 @@ async def _ask(
 ) -> dict[str, Any]:
     try:
         call = placed_call(name, arguments, fixed)
-        if not name.isidentifier():
-            raise InvalidInput("no tool has such a name", code="invalid_name")
+        find_tool(name)  # the name becomes part of a path
         body = {
             "namespace": call.namespace,
             "thread_id": call.thread_id,

@@ -9,8 +9,9 @@ from fastapi import APIRouter, Depends, Request
 
 from retrieval.routes.edge import Edge
 from retrieval.tools.arguments import ToolRequest
+from retrieval.tools.calls import ToolCall, asked_for
 from retrieval.tools.manifest import GUIDE, TOOLS
-from retrieval.tools.running import ToolCall, asked_for, run_tool
+from retrieval.tools.running import run_tool
 from shared.domain.tenancy import Caller, Permission
 from shared.http.dependencies import ClockOf, DatabaseOf, IdempotencyKey, SettingsOf, caller
 

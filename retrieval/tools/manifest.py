@@ -39,8 +39,8 @@ only evidence_refs of that same reply, copied exactly.
 3. partial or wrong means go on: expand an item, search raw messages, or search with other words. \
 Each reply is a new batch with its own assessment. Heed the advisories: they name what the cited \
 evidence does not carry.
-4. With a sufficient assessment, answer from that evidence alone, then call memory_record_use with \
-the refs that the answer rests on; with an empty list when it rests on none.
+4. With a sufficient assessment, call memory_record_use with the refs that your answer rests on \
+(an empty list when it rests on none), and answer from that evidence alone.
 5. pending above 0, or empty_reason still_processing, means "not processed yet", never "no such \
 memory". memory_search_raw holds every message at once.
 6. When your budget of retrievals is spent without a sufficient assessment, answer with what the \
@@ -209,7 +209,7 @@ TOOLS: tuple[Tool, ...] = (
         name="memory_record_use",
         title="Record what an answer used",
         description=(
-            "After answering, name the refs that the answer really rests on; only those accepted "
+            "Name the refs that your answer really rests on, as you give it; only those accepted "
             "by a sufficient assessment of this batch count. It strengthens these memories and "
             "closes the batch. An empty list is always right when the answer rests on none. If "
             "one ref is refused nothing is recorded: correct the list and call again."
