@@ -26,7 +26,7 @@ from shared.store.conflicts import (
     save_decision,
     withdraw_decision,
 )
-from shared.store.curation import curated, save_curation, state_of, successors_of
+from shared.store.curation import curated, reasons_of, save_curation, state_of, successors_of
 from shared.store.database import ReadTx, WriteTx
 from shared.store.derivation_locks import await_projection
 from shared.store.event_writes import lock_events
@@ -65,7 +65,8 @@ def conflict_views(tx: ReadTx, found: Sequence[StoredConflict]) -> list[dict[str
     events = events_by_id(tx, {name for one in found for name in one.event_ids})
     sources = {name for event in events.values() for name in event.source_message_ids}
     messages = messages_by_id(tx, sources)
-    return [_view(one, events, messages) for one in found]
+    reasons = reasons_of(tx, [one.conflict_id for one in found if one.decision is not None])
+    return [_view(one, events, messages, reasons.get(one.conflict_id)) for one in found]
 
 
 def _kept(conflict: StoredConflict, asked: ResolveIn) -> str | None:
@@ -96,7 +97,7 @@ def _settle(
             f"it is closed ({conflict.closed_reason}) and needs no decision", code="conflict_closed"
         )
     told = kept_reason(reason)
-    save_decision(tx, conflict, kept=kept, reason=told, key_id=curation.caller.key_id)
+    save_decision(tx, conflict, kept=kept, key_id=curation.caller.key_id)
     changes: tuple[StatusChange, ...] = ()
     if kept is not None:
         events = events_by_id(tx, conflict.event_ids)
@@ -173,12 +174,13 @@ def _view(
     conflict: StoredConflict,
     events: Mapping[str, StoredEvent],
     messages: Mapping[str, StoredMessage],
+    reason: str | None,
 ) -> dict[str, Any]:
     resolution = None
     if conflict.decision is not None and conflict.decided_at is not None:
         resolution = {
             "keep": conflict.kept_event_id or KEPT_BOTH,
-            "reason": conflict.reason,
+            "reason": reason,
             "key_id": conflict.decided_by,
             "decided_at": conflict.decided_at.isoformat(),
         }

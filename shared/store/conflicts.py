@@ -39,7 +39,6 @@ class StoredConflict:
     closed_reason: str | None
     decision: str | None
     kept_event_id: str | None
-    reason: str | None
     decided_by: str | None
     decided_at: datetime | None
     revision: int
@@ -104,9 +103,7 @@ def lock_conflict(tx: WriteTx, namespace: str, conflict_id: str) -> None:
         raise NotFound("no such conflict")
 
 
-def save_decision(
-    tx: WriteTx, conflict: StoredConflict, *, kept: str | None, reason: str | None, key_id: str
-) -> None:
+def save_decision(tx: WriteTx, conflict: StoredConflict, *, kept: str | None, key_id: str) -> None:
     """Settle a contradiction: its links go, and with `kept` that event supersedes the other.
 
     The other's own standing is the caller's to change. What derivations beside the live one hold
@@ -117,7 +114,6 @@ def save_decision(
         conflict,
         decision=KEPT_BOTH if kept is None else KEPT_ONE,
         kept_event_id=kept,
-        reason=reason,
         decided_by=key_id,
         decided_at=func.now(),
     )
@@ -135,7 +131,6 @@ def withdraw_decision(tx: WriteTx, conflict: StoredConflict) -> None:
         conflict,
         decision=None,
         kept_event_id=None,
-        reason=None,
         decided_by=None,
         decided_at=None,
     )
@@ -255,7 +250,6 @@ def _conflict(row: Row[Any]) -> StoredConflict:
         closed_reason=row.closed_reason,
         decision=row.decision,
         kept_event_id=row.kept_event_id,
-        reason=row.reason,
         decided_by=row.decided_by,
         decided_at=row.decided_at,
         revision=row.revision,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from sqlalchemy import func, select, update
@@ -77,6 +78,22 @@ def decisions_about(tx: ReadTx, event_id: str, *, limit: int) -> list[StoredAudi
         )
         for row in tx.connection.execute(statement)
     ]
+
+
+def reasons_of(tx: ReadTx, conflict_ids: Collection[str]) -> dict[str, str | None]:
+    """Return why each contradiction was last settled, as its decision's audit entry tells."""
+    if not conflict_ids:
+        return {}
+    rows = tx.connection.execute(
+        select(audit_log.c.subject, audit_log.c.detail)
+        .where(
+            audit_log.c.tenant_id == tx.tenant_id,
+            audit_log.c.subject.in_(conflict_ids),
+            audit_log.c.action == "conflict_resolved",
+        )
+        .order_by(audit_log.c.audit_id)
+    )
+    return {row.subject: row.detail.get("reason") for row in rows}
 
 
 def successors_of(tx: ReadTx, event_id: str) -> list[str]:

@@ -25,10 +25,9 @@ conflicts = Table(
     required_text("namespace"),
     required_text("event_id"),
     required_text("other_event_id"),
-    # What a person decided: null while nobody did.
+    # What a person decided, null while nobody did; why, the audit log alone tells.
     Column("decision", Text),
     Column("kept_event_id", Text),
-    Column("reason", Text),
     Column("decided_by", Text),
     instant("decided_at", nullable=True),
     # Counts decisions and their withdrawal.

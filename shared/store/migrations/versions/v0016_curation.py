@@ -20,7 +20,6 @@ _TABLE = """
         other_event_id TEXT NOT NULL,
         decision TEXT,
         kept_event_id TEXT,
-        reason TEXT,
         decided_by TEXT,
         decided_at TIMESTAMP WITH TIME ZONE,
         revision INTEGER DEFAULT 0 NOT NULL,
@@ -77,8 +76,7 @@ def upgrade() -> None:
     )
     protect(
         "conflicts",
-        "SELECT, INSERT, "
-        "UPDATE (decision, kept_event_id, reason, decided_by, decided_at, revision)",
+        "SELECT, INSERT, UPDATE (decision, kept_event_id, decided_by, decided_at, revision)",
     )
     op.execute(_NOTE_CONFLICT)
     op.execute(_TRIGGER)
