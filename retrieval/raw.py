@@ -5,7 +5,7 @@ The open tail is searched too and marked, and each hit stands with the messages 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,17 +13,18 @@ from retrieval.batches import new_batch_id, record_batch
 from retrieval.message_cards import MessageCard, excerpt, message_card, message_ref
 from retrieval.message_reasons import match_reason, signal_shares
 from retrieval.progress import Pending, next_step, pending
-from retrieval.raw_ranking import Ranking, ranked_messages, thread_of, why_no_message
+from retrieval.raw_ranking import Ranking, ranked_messages, why_no_message
 from retrieval.reader import Reader
 from retrieval.schemas import RawSearch
 from retrieval.vector_lane import DegradedLane
 from shared.domain.ranking.messages import Ranked
+from shared.domain.ranking.said import Said
 from shared.domain.search_terms import matched_terms
 from shared.domain.turns import UNTHREADED
 from shared.store.batches import BatchItem
 from shared.store.blocks import BlockRow, blocks_of_turns
 from shared.store.database import ReadTx, WriteTx
-from shared.store.messages import StoredMessage
+from shared.store.messages import StoredMessage, messages_by_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +101,31 @@ def _hits(tx: ReadTx, reader: Reader, query: str, ranking: Ranking, *, limit: in
     best = ranking.ranked[:limit]
     places = {one.said.id: (one.said.thread, one.said.turn) for one in best}
     blocks = blocks_of_turns(tx, reader.name, list(places.values()))
-    turns = {(thread, turn + step) for thread, turn in places.values() for step in (-1, 0, 1)}
-    known = ranking.stored.values()
-    beside = _beside(m for m in known if (thread_of(m), m.turn_sequence) in turns)
+    beside = _beside(ranking.said)
+    shown = {name for one in best for name in (one.said.id, *beside[one.said.id]) if name}
+    stored = messages_by_id(tx, shown)
     return [
-        _hit(query, one, ranking, block=blocks.get(places[one.said.id]), nearby=beside[one.said.id])
+        _hit(
+            query,
+            one,
+            ranking,
+            stored=stored[one.said.id],
+            block=blocks.get(places[one.said.id]),
+            nearby=_nearby(stored, *beside[one.said.id]),
+        )
         for one in best
     ]
 
 
 def _hit(
-    query: str, one: Ranked, ranking: Ranking, *, block: BlockRow | None, nearby: Nearby
+    query: str,
+    one: Ranked,
+    ranking: Ranking,
+    *,
+    stored: StoredMessage,
+    block: BlockRow | None,
+    nearby: Nearby,
 ) -> RawHit:
-    stored = ranking.stored[one.said.id]
     message = stored.message
     words = matched_terms(query, one.said.held)
     card = message_card(stored, content=excerpt(message.content, words))
@@ -137,23 +150,24 @@ def _hit(
     )
 
 
-def _beside(stored: Iterable[StoredMessage]) -> dict[str, Nearby]:
-    """Return what stands right before and after each message in its thread, where it is loaded."""
-    ordered = sorted(stored, key=lambda one: (thread_of(one), one.turn_sequence, one.position))
-    before: dict[str, MessageCard] = {}
-    after: dict[str, MessageCard] = {}
+def _beside(said: Iterable[Said]) -> dict[str, tuple[str | None, str | None]]:
+    """Return which messages stand right before and after each one in its thread."""
+    ordered = sorted(said, key=lambda one: (one.thread, one.turn, one.position))
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
     for earlier, later in pairwise(ordered):
-        if _adjoin(earlier, later):
-            before[later.message.id] = _excerpt(earlier)
-            after[earlier.message.id] = _excerpt(later)
-    ids = (one.message.id for one in ordered)
-    return {name: Nearby(before.get(name), after.get(name)) for name in ids}
+        # Turns are loaded whole, so only a turn in between can be missing.
+        if later.thread == earlier.thread and later.turn - earlier.turn <= 1:
+            before[later.id] = earlier.id
+            after[earlier.id] = later.id
+    return {one.id: (before.get(one.id), after.get(one.id)) for one in ordered}
 
 
-def _adjoin(earlier: StoredMessage, later: StoredMessage) -> bool:
-    # Turns are loaded whole, so only a turn in between can be missing.
-    near = later.turn_sequence - earlier.turn_sequence <= 1
-    return near and thread_of(earlier) == thread_of(later)
+def _nearby(stored: Mapping[str, StoredMessage], before: str | None, after: str | None) -> Nearby:
+    return Nearby(
+        None if before is None else _excerpt(stored[before]),
+        None if after is None else _excerpt(stored[after]),
+    )
 
 
 def _excerpt(stored: StoredMessage) -> MessageCard:
