@@ -138,6 +138,8 @@ def filled_memory(memory: Memory) -> Names:
     key = memory.post("/v1/keys", {"label": "to be revoked", "permissions": ["read"]})
     selector = {"selector": {"label": "nobody=here"}}
     erasure = memory.post(f"{memory.written}/erasures", selector, expect=202)
+    export = '{"candidates": [{"title": "Likes tea", "summary": "Likes tea."}]}'
+    begun = memory.post(f"{memory.written}/imports", {"text": export}, expect=202)
     memory.settled_jobs()
     memory.assess(
         found["batch_id"], "sufficient", [found["items"][0]["evidence_ref"]], strategy="answer"
@@ -150,6 +152,7 @@ def filled_memory(memory: Memory) -> Names:
         "nod": nodes["items"][0]["node_id"],
         "bat": found["batch_id"],
         "era": erasure["erasure_id"],
+        "imp": begun["import_id"],
         "job": memory.jobs()[0]["job_id"],
         "key_id": key["key_id"],
         "gvn": versions["items"][0]["graph_version_id"],
