@@ -230,6 +230,6 @@ def _message(stored: StoredMessage) -> dict[str, Any]:
         "thread_id": message.thread_id or "unthreaded",
         "role": message.role.value,
         "name": message.name,
-        "content": message.content[:_EXCERPT],
+        "content": redact(message.content)[:_EXCERPT],
         "occurred_at": None if said is None else local(said, message.zone).isoformat(),
     }

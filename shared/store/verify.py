@@ -17,6 +17,7 @@ from shared.domain.turns import IMPORT_THREADS, Message, Origin
 from shared.store.database import ReadTx
 from shared.store.events import recent_events
 from shared.store.messages import messages_by_id
+from shared.store.unredacted import unredacted_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +245,12 @@ def verify_tenant(tx: ReadTx) -> list[Finding]:
         for check in CHECKS
         for row in tx.connection.execute(text(f"{check.query} LIMIT {_SHOWN}"))
     ]
-    return findings + _messages_not_findable(tx) + _quotes_not_in_their_message(tx)
+    findings += _messages_not_findable(tx) + _quotes_not_in_their_message(tx)
+    promise = "what readers see was redacted before it was stored"
+    return findings + [
+        Finding("text_is_redacted", promise, one.namespace, one.subject)
+        for one in unredacted_texts(tx, limit=_SHOWN)
+    ]
 
 
 def _messages_not_findable(tx: ReadTx) -> list[Finding]:
