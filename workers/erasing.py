@@ -43,6 +43,7 @@ from shared.store.events import StoredEvent, events_by_id
 from shared.store.jobs import enqueue
 from shared.store.messages import messages_by_id
 from shared.store.search_index import DocumentKind, index_documents, remove_documents
+from shared.store.vectors import remove_vectors
 
 MOST_WORDS: Final = 20_000
 
@@ -159,6 +160,7 @@ def _erase(
     counts = erase_sources(tx, erasure.erasure_id, {"rows": part, "rebuilt": list(rebuilt)})
     remove_documents(tx, namespace, DocumentKind.EVENT, [*gone, *(one.event_id for one in kept)])
     _index_kept(tx, namespace, [one.event_id for one in kept])
+    remove_vectors(tx, namespace, [one.event_id for one in kept])
     if erasure.kind is not SelectorKind.NAMESPACE:
         for table, number in refold_without(tx, namespace, node_ids, now=now).items():
             counts[table] = counts.get(table, 0) + number

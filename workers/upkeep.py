@@ -1,4 +1,4 @@
-"""Keep the ledger in order: free expired leases, prune old jobs, sample depth and age.
+"""Keep order: free expired leases, prune old jobs, begin what retention asks, sample the ledger.
 
 Any number may run; each pass is a few short transactions and says what it changed.
 """
@@ -17,6 +17,7 @@ from shared.settings import QUEUES, Settings
 from shared.store.database import Database, QueueDatabase
 from shared.store.job_pruning import prune_ended, tenants_with_old_jobs
 from shared.store.job_queue import Depth, rescue_expired, sample_depth
+from workers.retention import retain
 from workers.sampling import sample_ledger
 
 _LIVE: Final = ("available", "running", "retryable")
@@ -31,18 +32,19 @@ class Pass:
     retryable: int = 0
     dead: int = 0
     pruned: int = 0
+    retained: int = 0
     depth: tuple[Depth, ...] = field(default=())
 
     @property
     def has_changed(self) -> bool:
         """Tell whether the pass did anything worth a line."""
-        return bool(self.retryable or self.dead or self.pruned)
+        return bool(self.retryable or self.dead or self.pruned or self.retained)
 
 
 def upkeep_once(
     queue: QueueDatabase, database: Database, settings: Settings, *, prune: bool = True
 ) -> Pass:
-    """Rescue and sample; unless told not to, prune and count all; each in its own transaction."""
+    """Rescue and sample; unless told not to, prune, retain and count all; each on its own."""
     with queue.transaction() as tx:
         rescued = rescue_expired(tx)
     with queue.transaction() as tx:
@@ -51,11 +53,12 @@ def upkeep_once(
     dead = sum(state == "dead" for _, _, state in rescued)
     for _, _, state in rescued:
         JOBS_RESCUED.labels(state).inc()
-    pruned = 0
+    pruned = retained = 0
     if prune:
         pruned = _prune(queue, database, settings)
+        retained = retain(queue, database, settings)
         sample_ledger(queue)
-    return Pass(len(rescued) - dead, dead, pruned, tuple(depth))
+    return Pass(len(rescued) - dead, dead, pruned, retained, tuple(depth))
 
 
 def run_upkeep(
@@ -71,7 +74,12 @@ def run_upkeep(
         else:
             number += 1
             if done.has_changed:
-                counts = {"retryable": done.retryable, "dead": done.dead, "pruned": done.pruned}
+                counts = {
+                    "retryable": done.retryable,
+                    "dead": done.dead,
+                    "pruned": done.pruned,
+                    "retained": done.retained,
+                }
                 _log.info("upkeep", **counts)
         stop.wait(settings.upkeep_interval_s)
 

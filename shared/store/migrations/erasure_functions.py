@@ -5,58 +5,8 @@ They alone delete source text. Each names its tenant in every statement and pins
 
 from __future__ import annotations
 
-# HMAC-SHA256 (RFC 2104) with a 64-byte key a tenant, of which only the two padded forms are kept.
-_HASHES = """
-    CREATE FUNCTION erasure_hash_of(tenant text, value text) RETURNS text
-    LANGUAGE sql STABLE SET search_path = pg_catalog, public AS $$
-        SELECT encode(sha256(k.outer_pad || sha256(k.inner_pad || convert_to(value, 'UTF8'))),
-                      'hex')
-        FROM public.erasure_keys AS k WHERE k.tenant_id = tenant
-    $$
-"""
-_HASH = """
-    CREATE FUNCTION erasure_hash(value text) RETURNS text
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $$
-        SELECT public.erasure_hash_of(nullif(current_setting('app.tenant', true), ''), value)
-    $$
-"""
-_KEY = """
-    CREATE FUNCTION ensure_erasure_key() RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
-    DECLARE
-        tenant text := nullif(current_setting('app.tenant', true), '');
-        secret bytea := uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())
-            || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
-        inner_pad bytea := secret;
-        outer_pad bytea := secret;
-    BEGIN
-        IF tenant IS NULL THEN RAISE EXCEPTION 'no tenant is set'; END IF;
-        FOR i IN 0..63 LOOP
-            inner_pad := set_byte(inner_pad, i, get_byte(secret, i) # 54);
-            outer_pad := set_byte(outer_pad, i, get_byte(secret, i) # 92);
-        END LOOP;
-        INSERT INTO public.erasure_keys VALUES (tenant, inner_pad, outer_pad)
-        ON CONFLICT DO NOTHING;
-    END $$
-"""
-# Before: an erased receipt is no new one. After: one that was erased while this waited for it.
-_GUARD = """
-    CREATE FUNCTION refuse_erased_receipt() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
-    DECLARE
-        named text := public.erasure_hash_of(NEW.tenant_id, concat_ws(chr(31), NEW.namespace,
-            CASE TG_TABLE_NAME WHEN 'use_receipts' THEN 'use'
-                 ELSE to_jsonb(NEW) ->> 'operation' END, NEW.receipt_id));
-    BEGIN
-        IF named IS NULL OR NOT EXISTS (
-            SELECT FROM public.tombstones AS t
-            WHERE t.tenant_id = NEW.tenant_id AND t.kind = 'receipt' AND t.hash = named) THEN
-            RETURN NEW;
-        END IF;
-        IF TG_WHEN = 'BEFORE' THEN RETURN NULL; END IF;
-        RAISE EXCEPTION 'the receipt was erased meanwhile' USING ERRCODE = '40001';
-    END $$
-"""
+from shared.store.migrations.erasure_hashes import HASHING
+
 _CASCADE = """
     CREATE FUNCTION erase_rows(victim regclass, which text, counts jsonb) RETURNS jsonb
     LANGUAGE plpgsql SET search_path = pg_catalog, public AS $$
@@ -173,10 +123,11 @@ _PART = """
             formed_turn bigint, mentioned_at timestamptz, zone text, quotes jsonb)
         WHERE e.tenant_id = tenant AND e.namespace = space AND e.event_id = k.event_id;
         UPDATE public.audit_log AS a SET detail = '{"erased": true}'
-        WHERE a.tenant_id = tenant AND a.subject = ANY(turn_ids || block_ids || event_ids);
-        UPDATE public.conflicts AS c SET reason = NULL
-        WHERE c.tenant_id = tenant AND c.namespace = space
-          AND (c.event_id = ANY(event_ids) OR c.other_event_id = ANY(event_ids));
+        WHERE a.tenant_id = tenant AND (a.subject = ANY(turn_ids || block_ids || event_ids)
+            OR a.subject IN (SELECT c.conflict_id FROM public.conflicts AS c
+                WHERE c.tenant_id = tenant AND c.namespace = space
+                  AND (c.event_id = ANY(event_ids) OR c.other_event_id = ANY(event_ids))));
+        PERFORM public.erase_of_imports(tenant, space, block_ids, event_ids);
         UPDATE public.threads AS h SET erased_turn_count = erased_turn_count + g.turns,
             erased_block_count = erased_block_count + g.blocks,
             block_count = block_count - g.blocks, ready_count = ready_count - g.ready
@@ -204,6 +155,34 @@ _PART = """
     END $$
 """
 # rebuilt: [{block_id, formed_turn, started_at, ended_at, layers: {"3": [text, tokens], …}}]
+# An import whose source goes keeps that it was there; what others showed of an event goes too.
+_IMPORTS = """
+    CREATE FUNCTION erase_of_imports(tenant text, space text, block_ids text[], event_ids text[])
+    RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, public AS $$
+    DECLARE
+        emptied text[] := ARRAY(SELECT i.import_id FROM public.imports AS i
+            WHERE i.tenant_id = tenant AND i.namespace = space
+              AND i.source_block_id = ANY(block_ids));
+    BEGIN
+        UPDATE public.imports AS i SET content = '', skipped = '[]'
+        WHERE i.tenant_id = tenant AND i.import_id = ANY(emptied);
+        UPDATE public.import_candidates AS c SET candidate = '{}', fingerprint = '',
+            matches = '[]', answer = NULL,
+            decision = c.decision || '{"reason": null, "merged": null}'
+        WHERE c.tenant_id = tenant AND c.import_id = ANY(emptied);
+        UPDATE public.import_candidates AS c SET
+            decision = c.decision || '{"reason": null, "merged": null}'
+        FROM public.imports AS i
+        WHERE i.tenant_id = tenant AND i.namespace = space AND c.tenant_id = tenant
+          AND c.import_id = i.import_id AND EXISTS (
+            SELECT FROM jsonb_array_elements(c.matches) AS m
+            WHERE m ->> 'event_id' = ANY(event_ids));
+        DELETE FROM public.import_graph_changes AS g USING public.imports AS i
+        WHERE i.tenant_id = tenant AND i.namespace = space AND g.tenant_id = tenant
+          AND g.import_id = i.import_id AND (g.import_id = ANY(emptied) OR EXISTS (
+            SELECT FROM unnest(event_ids) AS e WHERE position(e IN g.before::text) > 0));
+    END $$
+"""
 _REBUILD = """
     CREATE FUNCTION rebuild_blocks(tenant text, space text, rebuilt jsonb) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, public AS $$
@@ -349,11 +328,9 @@ _RETENTION = """
     $$
 """
 FUNCTIONS = (
-    _HASHES,
-    _HASH,
-    _KEY,
-    _GUARD,
+    *HASHING,
     _CASCADE,
+    _IMPORTS,
     _PART,
     _REBUILD,
     _SCRUB,
@@ -368,6 +345,7 @@ CALLERS = {
     "refuse_erased_receipt()": None,
     "erase_rows(regclass, text, jsonb)": None,
     "erase_part(text, text, text, jsonb)": None,
+    "erase_of_imports(text, text, text[], text[])": None,
     "rebuild_blocks(text, text, jsonb)": None,
     "scrub_records(text, text, text, jsonb)": None,
     "erase_namespace(text, text, text, integer)": None,
