@@ -16,7 +16,7 @@ from concurrent.futures import TimeoutError as LateError
 from dataclasses import dataclass
 from typing import Final
 
-from shared.embeddings.packed import pack
+from shared.embeddings.packed import cosines, pack
 from shared.embeddings.port import Embedder, EmbeddingError
 from shared.embeddings.registry import embedder_of, is_on
 from shared.logs import get_logger
@@ -155,6 +155,7 @@ class QueryEmbedder:
             return self._known.get(key)
 
     def _load(self) -> None:
+        cosines(b"\0\0", b"")  # loads what compares vectors, too
         error = self.state()
         if error is not None:
             _log.error("embedder_unusable", code=error.code, detail=error.detail)

@@ -55,10 +55,14 @@ def cosines(query: bytes, stored: bytes) -> list[float]:
         asked = numpy.frombuffer(query, dtype="<f2").astype("float32")
         found: list[float] = (rows.astype("float32") @ asked).tolist()
         return found
-    asked_numbers = unpack(query)
+    return _cosines_plain(query, stored)
+
+
+def _cosines_plain(query: bytes, stored: bytes) -> list[float]:
+    asked = unpack(query)
     return [
-        _dot(asked_numbers, unpack(stored[place : place + width]))
-        for place in range(0, len(stored), width)
+        _dot(asked, unpack(stored[place : place + len(query)]))
+        for place in range(0, len(stored), len(query))
     ]
 
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from retrieval.vector_lane import MeaningLane
 from shared.domain.bm25 import Bm25Stats, score_document
 from shared.domain.locomo import LocomoQuestion, locomo_questions, locomo_turns
+from shared.domain.ranking.meaning import Likeness
 from shared.domain.ranking.messages import Ranked, rank_messages
 from shared.domain.ranking.question import Asked, read_question
 from shared.domain.ranking.said import Said
@@ -38,25 +40,41 @@ class OfflineMemory:
         for place, said in enumerate(self._messages):
             for term in self._counts[said.id]:
                 self._postings.setdefault(term, []).append(place)
+        self._place_of = {said.id: place for place, said in enumerate(self._messages)}
         self._by_turn: dict[int, list[int]] = {}
         for place, said in enumerate(self._messages):
             self._by_turn.setdefault(said.turn, []).append(place)
 
-    def search(self, question: str) -> tuple[Asked, list[Ranked]]:
-        """Return what a question was read as, and all candidates, best first."""
+    @property
+    def said(self) -> list[Said]:
+        """The messages, in order."""
+        return self._messages
+
+    def search(
+        self, question: str, *, cosines: Mapping[str, float] | None = None
+    ) -> tuple[Asked, list[Ranked]]:
+        """Return what a question was read as, and all candidates, best first.
+
+        `cosines` are those of the question's vector with each message's, by id.
+        """
         asked = read_question(question)
         stats = Bm25Stats(
             document_count=len(self._messages),
             average_length=sum(m.length for m in self._messages) / len(self._messages),
             document_frequencies={t: self._frequencies[t] for t in asked.terms},
         )
-        candidates = self._candidates(asked, stats)
-        return asked, rank_messages(asked, candidates, stats=stats)
+        lane = None if not cosines else Likeness(cosines, min(cosines.values()))
+        nearest = MeaningLane(lane).nearest
+        candidates = self._candidates(asked, stats, nearest)
+        return asked, rank_messages(asked, candidates, stats=stats, likeness=lane)
 
-    def _candidates(self, asked: Asked, stats: Bm25Stats) -> list[Said]:
+    def _candidates(
+        self, asked: Asked, stats: Bm25Stats, nearest: Sequence[str] = ()
+    ) -> list[Said]:
         places = {p for term in asked.terms for p in self._postings.get(term, ())}
         scores = {place: self._own_score(place, asked, stats) for place in places}
         best = sorted(scores, key=lambda place: (-scores[place], -place))[:CANDIDATES]
+        best += [self._place_of[name] for name in nearest]
         turns = {self._messages[place].turn + step for place in best for step in (-1, 0, 1)}
         return [
             self._asked(place, asked)

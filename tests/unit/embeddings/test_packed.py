@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.embeddings import packed
+from shared.embeddings.port import EmbeddingError
+
+_NUMBERS = st.floats(-1e3, 1e3, allow_nan=False).filter(lambda x: x == 0 or abs(x) > 1e-2)
+_VECTORS = st.lists(_NUMBERS, min_size=8, max_size=8).filter(any)
+
+
+@given(vector=_VECTORS)
+def test_a_packed_vector_keeps_its_direction_and_has_length_one(vector: list[float]) -> None:
+    numbers = packed.unpack(packed.pack(vector, dimension=8))
+    norm = math.sqrt(sum(x * x for x in vector))
+    assert math.sqrt(sum(x * x for x in numbers)) == pytest.approx(1, abs=2e-3)
+    assert numbers == pytest.approx([x / norm for x in vector], abs=1e-3)
+
+
+@settings(deadline=None)  # the first comparison loads numpy, where it is installed
+@given(vectors=st.lists(_VECTORS, min_size=1, max_size=5), query=_VECTORS)
+def test_plain_python_compares_as_numpy_does(
+    vectors: list[list[float]], query: list[float]
+) -> None:
+    rows = b"".join(packed.pack(v, dimension=8) for v in vectors)
+    asked = packed.pack(query, dimension=8)
+    plain = packed._cosines_plain(asked, rows)
+    assert len(plain) == len(vectors)
+    assert packed.cosines(asked, rows) == pytest.approx(plain, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("vector", "code"),
+    [
+        ([0.0] * 4, "no_direction"),
+        ([math.nan, 1, 1, 1], "no_direction"),
+        ([math.inf, 1, 1, 1], "no_direction"),
+        ([1.0], "dimension_mismatch"),
+    ],
+)
+def test_what_has_no_direction_or_another_length_is_no_vector(
+    vector: list[float], code: str
+) -> None:
+    with pytest.raises(EmbeddingError) as raised:
+        packed.pack(vector, dimension=4)
+    assert raised.value.code == code
+
+
+def test_bytes_that_are_no_row_of_vectors_are_refused() -> None:
+    with pytest.raises(ValueError, match="no row of vectors"):
+        packed.cosines(packed.pack([1.0, 0.0], dimension=2), b"abcdef")
