@@ -47,7 +47,7 @@ def candidate_to_json(candidate: Candidate) -> dict[str, Any]:
         "temporal": candidate.temporal and _time_to_json(candidate.temporal),
         "provenance": candidate.provenance,
     }
-    return {key: value for key, value in values.items() if value not in (None, [], {})}
+    return {key: value for key, value in values.items() if value not in (None, [])}
 
 
 def candidate_from_json(value: object) -> Candidate | None:
