@@ -65,7 +65,7 @@ def search_events(
             DocumentKind.EVENT,
             terms=terms,
             version=str(scope.version),
-            limit=limit if bounded else None,
+            kept=2 * limit if bounded else None,
         )
         rows = tx.connection.execute(_limited(statement, wanted, limit), parameters).all()
         if not bounded or len(rows) == limit or (rows and not rows[0].is_cut):

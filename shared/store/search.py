@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -44,7 +45,7 @@ K1: Final = 0.9
 B: Final = 0.4
 """BM25's saturation and length weight, as measured best for conversation turns."""
 
-BUDGET: Final = 4_000
+BUDGET: Final = 3_000
 """How many postings a search reads before common terms only score. A term alone above it is read
 from its newest documents on, as far as four budgets."""
 
@@ -102,8 +103,10 @@ STATISTICS_SQL: Final = """
     )"""
 """SQL: what a corpus counts of the terms asked for, with what waits to be packed and unpacked."""
 
-_SATURATED = f"""{{frequency}} * {K1 + 1}
-    / ({{frequency}} + {K1} * ({1 - B} + {B} * {{length}} / size.mean_length))"""
+# Floats throughout: constants alone would be numeric, ten times slower.
+_SATURATED = f"""{{frequency}}::float8 * {K1 + 1}::float8
+    / ({{frequency}}::float8 + {K1 * (1 - B)}::float8
+       + {K1 * B}::float8 * {{length}}::float8 / size.mean_length)"""
 
 _CORPUS_SQL = f"""
     WITH {STATISTICS_SQL}, mean AS MATERIALIZED (
@@ -149,14 +152,15 @@ _BM25 = text(
         GROUP BY f.number
     ), candidate AS MATERIALIZED (
         SELECT * FROM (SELECT * FROM packed UNION ALL SELECT * FROM newest) AS c
-        ORDER BY c.score DESC, c.number DESC LIMIT :candidates
+        ORDER BY c.score DESC, c.number DESC
+        LIMIT (SELECT CASE WHEN bool_and(from_part = 0) THEN :kept ELSE :candidates END
+               FROM (SELECT coalesce(from_part, -1) AS from_part FROM planned) AS t)
     )
     SELECT d.document_id, d.thread_id, d.at, c.score + coalesce(rest.score, 0) AS score,
-           ARRAY(SELECT t.place::integer FROM planned AS t
-                 WHERE (c.held | coalesce(rest.held, 0)) >> t.bit & 1 = 1 ORDER BY t.place)
-               AS places,
+           c.held | coalesce(rest.held, 0) AS held,
+           (SELECT string_agg(t.place::text, ',' ORDER BY t.bit) FROM planned AS t) AS places,
            EXISTS (SELECT FROM planned WHERE from_part IS DISTINCT FROM 0)
-               OR (SELECT count(*) FROM candidate) = :candidates AS is_cut
+               OR (SELECT count(*) FROM candidate) >= :kept AS is_cut
     FROM candidate AS c CROSS JOIN mean AS size
     CROSS JOIN LATERAL (
         SELECT * FROM search_documents AS d
@@ -186,7 +190,8 @@ HITS = _BM25.columns(
     column("thread_id", Text),
     column("at", DateTime(timezone=True)),
     column("score", Double),
-    column("places", ARRAY(Integer)),
+    column("held", BigInteger),
+    column("places", Text),
     column("is_cut", Boolean),
 ).subquery("hit")
 """The candidates of a query, unordered, to be joined and narrowed; its parameters are
@@ -226,6 +231,8 @@ def bm25_search(
         return []
     named = live_document_version(tx, namespace, kind) if version is None else version
     asked = list(terms)
+    # Without a filter nothing is lost after the cut but removed documents, which are few.
+    kept = limit if threads is None else 2 * limit
     for bounded in (True, False):
         parameters = bm25_parameters(
             tx,
@@ -234,9 +241,9 @@ def bm25_search(
             terms=terms,
             threads=threads,
             version=named,
-            limit=limit if bounded else None,
+            kept=kept if bounded else None,
         )
-        rows = tx.connection.execute(_best(), parameters | {"limit": limit}).all()
+        rows = tx.connection.execute(_BEST, parameters | {"limit": limit}).all()
         if threads is None or len(rows) == limit or (rows and not rows[0].is_cut):
             break
     return [hit_of(row, asked) for row in rows]
@@ -254,10 +261,14 @@ def bm25_parameters(
     *,
     terms: Mapping[str, float],
     version: str,
-    limit: int | None,
+    kept: int | None,
     threads: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return what a statement over HITS is executed with; without a `limit` nothing is cut."""
+    """Return what a statement over HITS is executed with.
+
+    `kept` is how many candidates are left where all terms were read to their end, twice as many
+    where not; None cuts nothing.
+    """
     return {
         "tenant_id": tx.tenant_id,
         "corpus": corpus_hash(namespace, kind, version),
@@ -265,21 +276,24 @@ def bm25_parameters(
         "weights": list(terms.values()),
         "any_thread": threads is None,
         "threads": list(threads or ()),
-        "budget": BUDGET if limit is not None else _UNBOUNDED,
-        "parts": max(1, 4 * BUDGET // PART_SIZE) if limit is not None else _UNBOUNDED // 2,
-        "candidates": 2 * limit if limit is not None else _UNBOUNDED,
+        "budget": _UNBOUNDED if kept is None else BUDGET,
+        "parts": _UNBOUNDED // 2 if kept is None else max(1, 4 * BUDGET // PART_SIZE),
+        "kept": _UNBOUNDED if kept is None else kept,
+        "candidates": _UNBOUNDED if kept is None else 2 * kept,
     }
 
 
 def hit_of(row: Row[Any], asked: Sequence[str]) -> Hit:
     """Read one row of HITS; `asked` are the query's terms in the order they were given."""
-    matched = sorted(asked[place - 1] for place in row.places)
+    places = _places(row.places)
+    matched = sorted(asked[place - 1] for bit, place in enumerate(places) if row.held >> bit & 1)
     return Hit(row.document_id, row.thread_id, row.at, float(row.score), tuple(matched))
 
 
+@lru_cache(maxsize=8)
+def _places(told: str) -> tuple[int, ...]:
+    """Return which term of the query each bit stands for, the same in all rows of a search."""
+    return tuple(map(int, told.split(",")))
+
+
 _BEST = best_first(select(HITS)).limit(bindparam("limit", type_=Integer))
-
-
-def _best() -> Select[Any]:
-    """Return the statement of the best hits, built once."""
-    return _BEST
