@@ -67,10 +67,11 @@ def post_turn(
     database: DatabaseOf,
     clock: ClockOf,
     settings: SettingsOf,
+    key: IdempotencyKey,
 ) -> JSONResponse:
     """The turn is durable when the answer leaves; the same receipt gets the first answer again."""
     namespace = reach(caller, ns)
-    turn = prepare_turn(body, clock.now())
+    turn = prepare_turn(body, clock.now(), receipt_id=key)
     with database.write(caller.tenant_id) as tx:
         content = commit_turn(tx, namespace, turn, settings=settings)
     count_turn(content)

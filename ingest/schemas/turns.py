@@ -75,7 +75,11 @@ class TurnIn(Wire):
     thread_id: ThreadId = Field(
         default=None, description="Absent: the turn joins the group addressed as `unthreaded`."
     )
-    receipt_id: ReceiptId = Field(description="Yours; the same again gets the first answer.")
+    receipt_id: ReceiptId | None = Field(
+        default=None,
+        description="Yours; the same again gets the first answer. Required, unless the turn is "
+        "posted alone with an Idempotency-Key header.",
+    )
     timezone: Zone = Field(
         default=None, description="IANA name: of naive times here, and for showing."
     )

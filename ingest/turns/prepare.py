@@ -50,12 +50,18 @@ class PreparedTurn:
     metadata: Mapping[str, Any]
 
 
-def prepare_turn(body: TurnIn, now: datetime) -> PreparedTurn:
+def prepare_turn(body: TurnIn, now: datetime, *, receipt_id: str | None = None) -> PreparedTurn:
     """Return the turn to commit; a turn without `occurred_at` happened when it arrived, `now`.
 
-    `memory_*` calls and their results are left out (D41). Raises InvalidInput: for times that
-    are none, and `no_human_message` when no person said anything.
+    `receipt_id` stands in for one that the body lacks. `memory_*` calls and their results are
+    left out (D41). Raises InvalidInput: for times that are none, `missing_field` without a
+    receipt, and `no_human_message` when no person said anything.
     """
+    receipt = body.receipt_id or receipt_id
+    if receipt is None:
+        raise InvalidInput.at(
+            "/receipt_id", "give a receipt_id, or an Idempotency-Key header", "missing_field"
+        )
     occurred_at, zone = now, body.timezone or "UTC"
     if body.occurred_at is not None:
         occurred_at, zone = parse_instant(body.occurred_at, body.timezone, "/occurred_at")
@@ -68,7 +74,7 @@ def prepare_turn(body: TurnIn, now: datetime) -> PreparedTurn:
     return PreparedTurn(
         turn_id=new_id(Prefix.TURN),
         thread_id=body.thread_id or UNTHREADED,
-        receipt_id=body.receipt_id,
+        receipt_id=receipt,
         request_hash=request_hash(body.model_dump(mode="json", exclude_defaults=True)),
         occurred_at=occurred_at,
         zone=zone,

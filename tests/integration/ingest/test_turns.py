@@ -222,7 +222,7 @@ def test_date_08_in_another_shape_still_names_occurred_at(api: httpx.Client) -> 
         "occurred_at": "2026-05-05 10:00",
     }
     pointers = {e["pointer"] for e in api.post(PATH, json=body).json()["errors"]}
-    assert {"/occurred_at", "/user", "/assistant", "/messages", "/receipt_id"} <= pointers
+    assert {"/occurred_at", "/user", "/assistant", "/messages"} <= pointers
 
 
 def test_sec_03_no_field_or_header_names_a_tenant(
@@ -336,3 +336,19 @@ def test_a_body_that_does_not_say_it_is_json_is_told_what_to_send(
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "APPLICATION/JSON"])
 def test_json_may_be_announced_in_any_usual_form(api: httpx.Client, kind: str) -> None:
     assert api.post(PATH, json=turn("r1"), headers={"Content-Type": kind}).status_code == 201
+
+
+def test_an_idempotency_key_stands_in_for_a_receipt(api: httpx.Client) -> None:
+    body = turn("r")
+    del body["receipt_id"]
+    once = {"Idempotency-Key": "header-1"}
+    first = api.post(PATH, json=body, headers=once)
+    assert first.status_code == 201
+    again = api.post(PATH, json=body, headers=once).json()
+    assert again == {**first.json(), "duplicate": True}
+    other = api.post(PATH, json={**body, "labels": {"a": 1}}, headers=once)
+    assert (other.status_code, other.json()["code"]) == (409, "receipt_conflict")
+    for absent in (body, {**body, "receipt_id": None}):
+        answer = api.post(PATH, json=absent)
+        assert answer.json()["errors"][0]["pointer"] == "/receipt_id"
+        assert answer.json()["code"] == "missing_field"
