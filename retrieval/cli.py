@@ -102,7 +102,7 @@ def serve_mcp(
 
     settings = get_settings()
     key = api_key or (settings.api_key.get_secret_value() if settings.api_key else None)
-    if key is None:
+    if key is None or not key.isascii():
         raise InvalidInput("set STRATAGATE_API_KEY to a key that may read", code="no_api_key")
     fixed = Fixed(
         namespace=None if namespace is None else check_name(namespace, "--namespace"),

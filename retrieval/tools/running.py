@@ -28,16 +28,20 @@ from retrieval.tools.arguments import Assess, ExpandBlock, RecordUse
 from retrieval.tools.calls import ToolCall
 from retrieval.tools.manifest import DATA_NOTICE, Tool, find_tool
 from shared.auth import require
+from shared.domain.gate import Verdict
 from shared.domain.tenancy import Caller, check_name
-from shared.errors import InvalidInput, StrataGateError
+from shared.errors import Conflict, InvalidInput, StrataGateError
 from shared.http.dependencies import check_receipt_id
 from shared.http.problems import invalid_of
 from shared.ids import Prefix, check_id
-from shared.store.batches import StoredBatch
+from shared.store.batches import StoredBatch, latest_assessment
 from shared.store.database import WriteTx
 
 _BY_MEANING = frozenset({"memory_search_events", "memory_search_raw"})
 """Tools that also compare what a query means, where vectors are on."""
+
+_OF_REFS = frozenset({"not_adopted", "not_assessed"})
+_NAMED_REFS = 20
 
 
 class Edge(Protocol):
@@ -155,7 +159,26 @@ def _record_use(tx: WriteTx, reader: Reader, asked: RecordUse) -> object:
     batch = _batch_meant(tx, reader, asked.batch_id)
     own = replace(reader, thread_id=batch.thread_id)
     # A batch is recorded once, so its id is as good a receipt as any that a model would make up.
-    return record_use(tx, own, batch, asked=asked, receipt_id=receipt_id or batch.batch_id)
+    receipt_id = receipt_id or batch.batch_id
+    try:
+        return record_use(tx, own, batch, asked=asked, receipt_id=receipt_id)
+    except Conflict as error:
+        if error.code in _OF_REFS:
+            error.detail = f"{error.detail}; {_what_may_be_used(tx, batch)}"
+        raise
+
+
+def _what_may_be_used(tx: WriteTx, batch: StoredBatch) -> str:
+    """Say what a model could have named instead (section 19)."""
+    assessment = latest_assessment(tx, batch.batch_id)
+    is_sufficient = assessment is not None and assessment.verdict == Verdict.SUFFICIENT.value
+    adopted = assessment.evidence_refs if assessment is not None and is_sufficient else ()
+    verdict = "none" if assessment is None else assessment.verdict
+    return (
+        f"batch {batch.batch_id} is {batch.state}, its verdict {verdict}; "
+        f"adopted: {', '.join(adopted) or 'none'}; "
+        f"available: {', '.join(batch.refs[:_NAMED_REFS]) or 'none'}"
+    )
 
 
 def _batch_meant(tx: WriteTx, reader: Reader, batch_id: str | None) -> StoredBatch:

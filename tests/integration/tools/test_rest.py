@@ -262,15 +262,27 @@ def test_a_use_takes_its_receipt_from_the_header_as_the_route_does(
     assert used["receipt_id"] == "from-the-header"
 
 
-def test_a_foreign_ref_is_refused_where_the_model_gave_it(world: World, tools: Tools) -> None:
-    world.block(SAID)
-    tools.call("memory_search_raw", {"query": "pnpm"})
-    status, problem = tools.refused("memory_record_use", {"evidence_refs": ["raw:x"]})
+def test_a_ref_that_cannot_be_used_is_named_with_those_that_can(world: World, tools: Tools) -> None:
+    block = world.block(SAID)
+    one, two = (world.event(block, title) for title in ("Orion uses pnpm", "pnpm was chosen"))
+    batch = tools.call("memory_search_events", {"query": "pnpm"})["batch_id"]
+    status, problem = tools.refused("memory_record_use", {"evidence_refs": [f"event:{two}"]})
     assert (status, problem["code"]) == (409, "not_assessed")
-    tools.call("memory_assess", {"verdict": "wrong"})
-    status, problem = tools.refused("memory_record_use", {"evidence_refs": ["raw:x"]})
+    assert f"batch {batch} is open, its verdict none; adopted: none" in problem["detail"]
+    tools.call(
+        "memory_assess",
+        {"verdict": "sufficient", "evidence_refs": [f"event:{one}"], "next_strategy": "answer"},
+    )
+    refs = [f"event:{one}", f"event:{two}", "raw:x"]
+    status, problem = tools.refused("memory_record_use", {"evidence_refs": refs})
     assert (status, problem["code"]) == (409, "not_adopted")
-    assert problem["errors"][0]["pointer"] == "/arguments/evidence_refs/0"
+    assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [
+        ("/arguments/evidence_refs/1", "not_adopted"),
+        ("/arguments/evidence_refs/2", "not_in_batch"),
+    ]
+    assert f"is assessed, its verdict sufficient; adopted: event:{one}; " in problem["detail"]
+    assert f"event:{two}" in problem["detail"].partition("available: ")[2]
+    assert world.see(f"events/{one}")["mention_count"] == 1
 
 
 def test_a_404_of_a_tool_is_audited_with_what_was_asked_for(world: World, tools: Tools) -> None:
