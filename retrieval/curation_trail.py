@@ -1,8 +1,14 @@
-"""What people decided about an event, read from the audit log: who, when, what and why."""
+"""What people decided about an event, read from the audit log: who, when, what and why.
+
+It stands beside an event that is read plainly; a tool's reply to a model has no use for it.
+"""
 
 from __future__ import annotations
 
-from retrieval.event_cards import CurationCard
+from dataclasses import dataclass, fields
+from typing import Any
+
+from retrieval.event_cards import EventDetail
 from retrieval.outgoing import shown_text
 from retrieval.times import shown_in_zone
 from shared.store.audit import StoredAudit
@@ -12,9 +18,41 @@ from shared.store.database import ReadTx
 _MOST = 50
 
 
-def curation_of(tx: ReadTx, event_id: str) -> list[CurationCard]:
-    """Return the latest decisions about an event, newest first, at most 50."""
-    return [_card(stored) for stored in decisions_about(tx, event_id, limit=_MOST)]
+@dataclass(frozen=True, slots=True)
+class CurationCard:
+    """One thing that a person decided about an event: what, when, by which key, and why."""
+
+    audit_id: str
+    action: str
+    at: str
+    key_id: str | None
+    reason: str | None
+    before: dict[str, Any]
+    after: dict[str, Any]
+    conflict_id: str | None
+    keep: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord(EventDetail):
+    """An event whole, and what people decided about it, newest first, at most 50.
+
+    `curation_revision` counts those decisions that changed it.
+    """
+
+    curation_revision: int
+    curation: list[CurationCard]
+
+
+def event_record(tx: ReadTx, detail: EventDetail, *, curation_revision: int) -> EventRecord:
+    """Return an event with what people decided about it."""
+    shown = {field.name: getattr(detail, field.name) for field in fields(EventDetail)}
+    found = decisions_about(tx, detail.event_id, limit=_MOST)
+    return EventRecord(
+        **shown,
+        curation_revision=curation_revision,
+        curation=[_card(stored) for stored in found],
+    )
 
 
 def _card(stored: StoredAudit) -> CurationCard:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from retrieval.message_cards import MessageCard
 from retrieval.outgoing import shown_text
@@ -69,26 +68,8 @@ class QuoteCard:
 
 
 @dataclass(frozen=True, slots=True)
-class CurationCard:
-    """One thing that a person decided about an event: what, when, by which key, and why."""
-
-    audit_id: str
-    action: str
-    at: str
-    key_id: str | None
-    reason: str | None
-    before: dict[str, Any]
-    after: dict[str, Any]
-    conflict_id: str | None
-    keep: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class EventDetail:
-    """One event whole: its text, its standing, and the messages it rests on.
-
-    `curation` is what people decided about it, newest first.
-    """
+    """One event whole: its text, its standing, and the messages it rests on."""
 
     event_id: str
     evidence_ref: str
@@ -117,8 +98,6 @@ class EventDetail:
     created_at: str
     links: dict[str, list[str]]
     source_messages: list[MessageCard]
-    curation_revision: int
-    curation: list[CurationCard]
 
 
 def weight_now(reader: Reader, event: StoredEvent) -> float:
@@ -179,7 +158,6 @@ def event_detail(
     *,
     links: Iterable[EventLink],
     sources: Sequence[MessageCard],
-    curation: Sequence[CurationCard] = (),
 ) -> EventDetail:
     """Return an event whole."""
     return EventDetail(
@@ -210,8 +188,6 @@ def event_detail(
         created_at=shown_in_zone(event.created_at, "UTC"),
         links=outgoing(event.event_id, links),
         source_messages=list(sources),
-        curation_revision=event.curation_revision,
-        curation=list(curation),
     )
 
 

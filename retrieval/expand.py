@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from retrieval.batches import new_batch_id, record_batch
-from retrieval.curation_trail import curation_of
+from retrieval.curation_trail import EventRecord, event_record
 from retrieval.event_cards import EventDetail, event_detail, event_ref
 from retrieval.graph_cards import NodeDetail, node_detail, node_ref
 from retrieval.graph_match import MAX_EVIDENCE
@@ -44,7 +44,7 @@ class NodeExpansionReply:
 
 def expand_event(tx: WriteTx, reader: Reader, event_id: str) -> EventExpansionReply:
     """Return an event whole. NotFound when none of that id is visible in this namespace."""
-    detail = read_event(tx, reader, event_id)
+    detail = _detail(tx, reader, _event(tx, reader, event_id, sees_set_aside=False))
     batch_id = new_batch_id()
     record_batch(
         tx,
@@ -59,16 +59,15 @@ def expand_event(tx: WriteTx, reader: Reader, event_id: str) -> EventExpansionRe
 
 def read_event(
     tx: ReadTx, reader: Reader, event_id: str, *, sees_set_aside: bool = False
-) -> EventDetail:
-    """Return an event whole, without a batch; NotFound as `expand_event`.
+) -> EventRecord:
+    """Return an event with what people decided about it, without a batch.
 
-    `sees_set_aside` shows forgotten and archived ones too: curators alone may read them.
+    NotFound as `expand_event`; `sees_set_aside` shows forgotten and archived ones too, which
+    curators alone may read.
     """
     event = _event(tx, reader, event_id, sees_set_aside=sees_set_aside)
-    sources = _sources(tx, event.source_message_ids)
-    links = links_of(tx, [event_id])
-    curation = curation_of(tx, event_id)
-    return event_detail(reader, event, links=links, sources=sources, curation=curation)
+    detail = _detail(tx, reader, event)
+    return event_record(tx, detail, curation_revision=event.curation_revision)
 
 
 def expand_node(
@@ -101,6 +100,12 @@ def expand_node(
     )
     shown_at = None if at is None else at.isoformat()
     return NodeExpansionReply(batch_id, detail, detail.evidence_ref, shown_at)
+
+
+def _detail(tx: ReadTx, reader: Reader, event: StoredEvent) -> EventDetail:
+    sources = _sources(tx, event.source_message_ids)
+    links = links_of(tx, [event.event_id])
+    return event_detail(reader, event, links=links, sources=sources)
 
 
 def _event(tx: ReadTx, reader: Reader, event_id: str, *, sees_set_aside: bool) -> StoredEvent:

@@ -35,9 +35,9 @@ def get_usage_audit(
         check_name(thread_id, "/query/thread_id")
     only = UseFilter(
         thread_id=thread_id,
-        event_id=event_id and check_id(event_id, Prefix.EVENT, "/query/event_id"),
-        turn_id=turn_id and check_id(turn_id, Prefix.TURN, "/query/turn_id"),
-        batch_id=batch_id and check_id(batch_id, Prefix.BATCH, "/query/batch_id"),
+        event_id=_id(event_id, Prefix.EVENT, "/query/event_id"),
+        turn_id=_id(turn_id, Prefix.TURN, "/query/turn_id"),
+        batch_id=_id(batch_id, Prefix.BATCH, "/query/batch_id"),
     )
     may_curate = edge.caller.may(Permission.CURATE)
     with edge.reading(ns) as (tx, reader):
@@ -72,3 +72,7 @@ def get_thread_batches(
         )
     last = told.next_cursor
     return replace(told, next_cursor=None if last is None else encode_cursor(last))
+
+
+def _id(given: str | None, prefix: Prefix, pointer: str) -> str | None:
+    return None if given is None else check_id(given, prefix, pointer)

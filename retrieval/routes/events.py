@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
 
-from retrieval.event_cards import EventCard, EventDetail
+from retrieval.curation_trail import EventRecord
+from retrieval.event_cards import EventCard
 from retrieval.expand import EventExpansionReply, expand_event, read_event
 from retrieval.listing import events_page
 from retrieval.routes.edge import ReadEdge
@@ -78,8 +79,8 @@ def get_events(
 
 
 @router.get("/events/{evt}", summary="Read an event whole")
-def get_event(ns: str, evt: str, edge: ReadEdge) -> EventDetail:
-    """Without a batch: what is read here cannot be recorded as used."""
+def get_event(ns: str, evt: str, edge: ReadEdge) -> EventRecord:
+    """With what people decided about it; what is read here cannot be recorded as used."""
     event_id = check_id(evt, Prefix.EVENT, "/path/evt")
     may_curate = edge.caller.may(Permission.CURATE)
     with edge.reading(ns) as (tx, reader):
