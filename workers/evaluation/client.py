@@ -31,16 +31,17 @@ class LoadedConversation:
 
 
 def load_conversation(
-    client: httpx.Client, sample: Mapping[str, Any], *, prefix: str, events: bool
+    client: httpx.Client, sample: Mapping[str, Any], *, prefix: str, events: bool, vectors: bool
 ) -> LoadedConversation:
     """Store a conversation in a namespace of its own, sealed at each session's end.
 
     A second run stores nothing twice. Without `events` nothing is extracted, so that the
-    messages alone are measured. Raises Refused or Unavailable.
+    messages alone are measured; without `vectors` nothing is embedded. Raises Refused or
+    Unavailable.
     """
     namespace = f"{prefix}:{sample['sample_id']}"
     home = f"/v1/namespaces/{namespace}"
-    stages = {"extract": events, "project": False}
+    stages = {"extract": events, "project": False, "embed": vectors}
     call(client, "PUT", home, {"block_turn_size": BLOCK_TURNS, "stages": stages})
     for chunk in _chunks(locomo_turns(sample)):
         answer = call(client, "POST", f"{home}/turns/batch", [dict(t.body) for t in chunk])
@@ -53,14 +54,14 @@ def load_conversation(
     return LoadedConversation(namespace, _block_starts(sample))
 
 
-def ask_messages(client: httpx.Client, namespace: str, question: str) -> list[dict[str, Any]]:
-    """Return the messages that raw search finds, best first."""
+def ask_messages(client: httpx.Client, namespace: str, question: str) -> dict[str, Any]:
+    """Return what raw search answers: `items`, best first, and the lanes that were degraded."""
     return _search(client, f"/v1/retrieval/{namespace}/raw/search", question)
 
 
 def ask_blocks(client: httpx.Client, namespace: str, question: str) -> list[str]:
     """Return the first turns of the blocks found, best first."""
-    items = _search(client, f"/v1/retrieval/{namespace}/blocks/search", question)
+    items = _search(client, f"/v1/retrieval/{namespace}/blocks/search", question)["items"]
     return [str(item["block"]["turn_range"][0]) for item in items]
 
 
@@ -69,6 +70,20 @@ def pending_blocks(client: httpx.Client, namespace: str) -> int:
     body = {"query": "anything", "limit": 1}
     path = f"/v1/retrieval/{namespace}/raw/search"
     return int(call(client, "POST", path, body)["pending"]["blocks"])
+
+
+def jobs_of_kind(client: httpx.Client, namespace: str, kind: str) -> dict[str, int]:
+    """Return how many jobs of a kind the namespace has, by state."""
+    counts = call(client, "GET", f"/v1/namespaces/{namespace}", None)["counts"]
+    return dict(counts["jobs"].get(kind, {}))
+
+
+def vectors_of_api(client: httpx.Client) -> dict[str, Any] | None:
+    """Return what the API says of its embedder, None where it has none."""
+    found: dict[str, Any] | None = call(client, "GET", "/health/ready", None)["parts"].get(
+        "vectors"
+    )
+    return found
 
 
 def call(
@@ -94,9 +109,8 @@ def _answer(client: httpx.Client, send: Callable[[], httpx.Response]) -> dict[st
     return content
 
 
-def _search(client: httpx.Client, path: str, question: str) -> list[dict[str, Any]]:
-    items = call(client, "POST", path, {"query": question, "limit": _LIMIT})["items"]
-    return list(items)
+def _search(client: httpx.Client, path: str, question: str) -> dict[str, Any]:
+    return call(client, "POST", path, {"query": question, "limit": _LIMIT})
 
 
 def _chunks(turns: Iterator[LocomoTurn]) -> Iterator[Sequence[LocomoTurn]]:

@@ -9,12 +9,14 @@ from typing import Any, Final
 
 import httpx
 
+from shared.domain.jobs import LIVE_STATES, JobState
 from shared.domain.locomo import LocomoQuestion, locomo_questions
 from shared.errors import Unavailable
 from workers.evaluation.client import (
     LoadedConversation,
     ask_blocks,
     ask_messages,
+    jobs_of_kind,
     load_conversation,
     pending_blocks,
 )
@@ -29,11 +31,13 @@ _POLL_S: Final = 2.0
 class Report:
     """The table: each system by name with its summary, in the order to show them.
 
-    `milliseconds` holds the time of each raw search, ascending.
+    `milliseconds` holds the time of each raw search, ascending; `degraded` counts the searches
+    that a lane was missing from.
     """
 
     systems: Mapping[str, Summary]
     milliseconds: Sequence[float]
+    degraded: int = 0
 
 
 def evaluate(
@@ -42,26 +46,35 @@ def evaluate(
     *,
     prefix: str,
     events: bool,
+    vectors: bool = False,
     on_question: Callable[[], None],
 ) -> Report:
     """Load conversations, ask every question twice (messages, blocks) and summarise.
 
-    Raises Refused or Unavailable, the latter also when events are not derived in half an hour.
+    Raises Refused or Unavailable, the latter also when events or vectors are not there within
+    half an hour.
     """
     answered: list[Answered] = []
     blocks: list[Outcome] = []
     took: list[float] = []
-    loaded = [load_conversation(client, s, prefix=prefix, events=events) for s in samples]
+    loaded = [
+        load_conversation(client, s, prefix=prefix, events=events, vectors=vectors) for s in samples
+    ]
     if events:
         _await_events(client, loaded)
+    if vectors:
+        _await_vectors(client, loaded)
+    degraded = 0
     for sample, conversation in zip(samples, loaded, strict=True):
         for question in locomo_questions(sample):
             begun = time.perf_counter()
-            answered.append(_messages(client, conversation, question))
+            reply = ask_messages(client, conversation.namespace, question.text)
             took.append((time.perf_counter() - begun) * 1000)
+            degraded += bool(reply["degraded_lanes"])
+            answered.append(_messages(conversation, question, reply["items"]))
             blocks.append(_blocks(client, conversation, question))
             on_question()
-    return Report(_systems(answered, blocks), sorted(took))
+    return Report(_systems(answered, blocks), sorted(took), degraded)
 
 
 def _systems(answered: Sequence[Answered], blocks: Sequence[Outcome]) -> dict[str, Summary]:
@@ -78,9 +91,8 @@ def _systems(answered: Sequence[Answered], blocks: Sequence[Outcome]) -> dict[st
 
 
 def _messages(
-    client: httpx.Client, conversation: LoadedConversation, question: LocomoQuestion
+    conversation: LoadedConversation, question: LocomoQuestion, items: Sequence[Mapping[str, Any]]
 ) -> Answered:
-    items = ask_messages(client, conversation.namespace, question.text)
     return Answered(
         conversation=conversation.namespace,
         category=question.category,
@@ -103,4 +115,18 @@ def _await_events(client: httpx.Client, loaded: Sequence[LoadedConversation]) ->
         while (waiting := pending_blocks(client, conversation.namespace)) > 0:
             if time.monotonic() > until:
                 raise Unavailable(f"{waiting} blocks of {conversation.namespace} are pending")
+            time.sleep(_POLL_S)
+
+
+def _await_vectors(client: httpx.Client, loaded: Sequence[LoadedConversation]) -> None:
+    until = time.monotonic() + _LONGEST_WAIT_S
+    for conversation in loaded:
+        while True:
+            jobs = jobs_of_kind(client, conversation.namespace, "embed")
+            if jobs.get(JobState.DEAD):
+                raise Unavailable(f"an embed job of {conversation.namespace} is dead")
+            if jobs and not any(jobs.get(state) for state in LIVE_STATES):
+                break
+            if not jobs or time.monotonic() > until:
+                raise Unavailable(f"{conversation.namespace} gets no vectors: is a worker running?")
             time.sleep(_POLL_S)
