@@ -1,22 +1,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import Connection, text
 from typer.testing import CliRunner
 
 from shared.administration_cli import key_app, tenant_app
 from shared.settings import Settings, get_settings
 from shared.store.audit import list_entries
-from shared.store.database import Database
+from shared.store.database import Database, owner_engine
 from shared.store.tenants import set_limits
 from tests.integration.ingest.serving import served, turn
 from tests.support.databases import Tenant, settings_for
 
 HOME = "/v1/namespaces/project:limited"
+
+
+@contextmanager
+def closing_owner(settings: Settings) -> Iterator[Connection]:
+    engine = owner_engine(settings)
+    with engine.begin() as connection:
+        yield connection
+    engine.dispose()
 
 
 def limited(settings: Settings, tenant: Tenant, **limits: float | None) -> None:
@@ -80,6 +91,14 @@ def test_storage_is_counted_in_bytes_of_messages_and_given_back_when_they_go(
     assert refused(answer) == (429, "quota_storage")
     assert api.post(f"{HOME}/turns", json=turn("r2", "x" * 100)).status_code == 201
     assert api.get("/v1/usage").json()["limits"]["stored_bytes"] > stored
+    with closing_owner(settings) as owner:
+        for table in ("messages", "turns"):
+            owner.execute(
+                text(f"DELETE FROM {table} WHERE tenant_id = :tenant_id"),  # noqa: S608 - ours
+                {"tenant_id": tenant.tenant_id},
+            )
+    assert api.get("/v1/usage").json()["limits"]["stored_bytes"] == 0
+    assert api.post(f"{HOME}/turns", json=turn("r3", "x" * 500, thread_id="t")).status_code == 201
 
 
 def test_jobs_in_flight_hold_turns_back_until_they_end(

@@ -73,7 +73,7 @@ _FIND_KEYS = """
 _GIVE_BACK = """
     CREATE FUNCTION give_back_storage() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-        UPDATE namespaces AS n SET stored_bytes = greatest(0, n.stored_bytes - gone.size_bytes)
+        UPDATE public.namespaces AS n SET stored_bytes = greatest(0, n.stored_bytes - gone.size_bytes)
         FROM (
             SELECT d.tenant_id, d.namespace, sum(d.size_bytes) AS size_bytes
             FROM deleted AS d GROUP BY d.tenant_id, d.namespace
