@@ -1,4 +1,4 @@
-"""The keyed hashes of erasure in the database, and the guard that knows an erased receipt by them."""
+"""The keyed hashes of erasure, and the guard that knows an erased receipt by them."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from shared.store.tables.blocks import block_layers, block_states, block_summari
 from shared.store.tables.curation import conflicts
 from shared.store.tables.erasures import erasure_keys, erasures, tombstones
 from shared.store.tables.events import event_links, event_sources, events
+from shared.store.tables.exports import export_chunks, exports, receipt_origins
 from shared.store.tables.graph import (
     edge_sources,
     edges,
@@ -63,6 +64,8 @@ __all__ = [
     "event_sources",
     "event_vectors",
     "events",
+    "export_chunks",
+    "exports",
     "fact_sources",
     "facts",
     "graph_versions",
@@ -79,6 +82,7 @@ __all__ = [
     "namespaces",
     "node_sources",
     "nodes",
+    "receipt_origins",
     "request_allowances",
     "request_receipts",
     "search_corpora",

@@ -15,9 +15,13 @@ from tests.integration.reprocess.memory import HOME, READ, Memory
 class Eraser(Memory):
     """The namespace of the reprocessing tests, with what a person who erases can ask."""
 
-    def ask(self, *, dry_run: bool = False, **selector: str) -> httpx.Response:
+    def ask(self, **selector: str) -> httpx.Response:
         """Ask for an erasure."""
-        body = {"selector": selector, "dry_run": dry_run}
+        return self.client.post(f"{HOME}/erasures", json={"selector": selector})
+
+    def plan(self, **selector: str) -> httpx.Response:
+        """Ask what an erasure would take."""
+        body = {"selector": selector, "dry_run": True}
         return self.client.post(f"{HOME}/erasures", json=body)
 
     def erase(self, **selector: str) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def test_a_block_that_keeps_turns_is_derived_anew_and_an_emptied_one_goes(memory
 
 def test_a_dry_run_counts_and_changes_nothing(memory: Eraser) -> None:
     before = memory.readings()
-    answer = memory.ask(dry_run=True, thread="main")
+    answer = memory.plan(thread="main")
     assert answer.status_code == 200
     assert answer.json() == {
         "dry_run": True,

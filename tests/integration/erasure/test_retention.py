@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from sqlalchemy import text
 
@@ -11,7 +13,7 @@ from workers.retention import retain
 
 
 @pytest.fixture
-def queue(settings: Settings):
+def queue(settings: Settings) -> Iterator[QueueDatabase]:
     opened = QueueDatabase(settings)
     yield opened
     opened.close()
