@@ -32,6 +32,7 @@ from shared.store.erasures import (
     same_selection,
     set_job,
 )
+from shared.store.import_undo import show_undone
 from shared.store.jobs import enqueue
 from shared.store.namespaces import find_namespace, policy_defaults
 
@@ -43,6 +44,7 @@ def plan_erasure(
     tx: ReadTx, namespace: str, kind: SelectorKind, selector: str, *, settings: Settings
 ) -> dict[str, Any]:
     """Return what an erasure would take; NotFound when there is nothing of that name."""
+    show_undone(tx)
     if not _exists(tx, namespace, kind, selector, settings=settings):
         raise NotFound("nothing of that name or id")
     return {"dry_run": True, "counts": count_selected(tx, namespace, kind, selector)}
@@ -61,6 +63,7 @@ def start_erasure(
 
     NotFound when there is nothing of that name and never was.
     """
+    show_undone(tx)
     if not _exists(tx, namespace, kind, selector, settings=settings):
         earlier = _earlier(tx, namespace, kind, selector)
         if earlier is None:

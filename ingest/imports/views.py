@@ -82,6 +82,7 @@ def _candidate_view(
     candidate = candidate_from_json(row.candidate)
     return {
         "index": row.position,
+        "is_erased": candidate is None,
         **({} if candidate is None else _words_of(candidate)),
         "matches": [_match_view(one, events) for one in row.matches],
         "decision": None if row.decision is None else _decision_view(row.decision),

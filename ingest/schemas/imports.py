@@ -118,6 +118,7 @@ class CandidateView(Wire):
     """One candidate. `answer` and `event_id` are there once the import is committed."""
 
     index: int
+    is_erased: bool = Field(description="An erasure took its words.")
     title: str | None = None
     summary: str | None = None
     narrative: str | None = None

@@ -67,6 +67,11 @@ class Touched:
     after: datetime
 
 
+def show_undone(tx: ReadTx) -> None:
+    """Let this transaction see the sources of undone imports: for an erasure, which takes them."""
+    tx.connection.execute(text("SELECT set_config('app.undone', 'shown', true)"))
+
+
 def dependants_of(
     tx: ReadTx, event_ids: Collection[str], *, targets: Collection[str], thread_id: str
 ) -> list[Dependant]:

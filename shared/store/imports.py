@@ -190,6 +190,8 @@ def count_undone_blocks(tx: ReadTx, namespace: str) -> int:
             imports.c.namespace == namespace,
             imports.c.state == StoredState.UNDONE.value,
             imports.c.source_block_id.is_not(None),
+            # An erasure empties what it takes, and counts those blocks itself.
+            imports.c.content != "",
         )
     )
     return int(tx.connection.execute(statement).scalar_one())

@@ -103,7 +103,7 @@ CHECKS: tuple[Check, ...] = (
             WHERE b.tenant_id = n.tenant_id AND b.namespace = n.namespace) + (
             SELECT count(*) FROM imports i
             WHERE i.tenant_id = n.tenant_id AND i.namespace = n.namespace AND i.state = 'undone'
-              AND i.source_block_id IS NOT NULL)
+              AND i.source_block_id IS NOT NULL AND i.content <> '')
         """,
     ),
     Check(

@@ -29,6 +29,7 @@ from shared.store.erasures import (
     save_progress,
     tombstones_of,
 )
+from shared.store.import_undo import show_undone
 from workers.erasing import MOST_WORDS, erase_event, erase_turns
 from workers.models.asking import Asker
 from workers.step import Step, StepContext
@@ -86,6 +87,7 @@ def think(erasure_id: str, _asker: Asker) -> str:
 
 def store(tx: WriteTx, _job: Job, erasure_id: str, context: StepContext) -> Outcome:
     """Do the next page, or end the erasure with its certificate."""
+    show_undone(tx)
     erasure = find_erasure(tx, erasure_id, lock=True)
     if erasure.state == DONE:
         return Done(reason="done_before")

@@ -88,6 +88,9 @@ _PART = """
         event_ids text[] := ARRAY(SELECT e.event_id FROM public.events AS e
             WHERE e.tenant_id = tenant AND e.namespace = space AND e.event_id IN (
                 SELECT jsonb_array_elements_text(part -> 'events')));
+        -- The text of an import is no turn of the namespace's clock, which counts from 1.
+        counted bigint := (SELECT count(*) FROM public.turns AS t
+            WHERE t.tenant_id = tenant AND t.turn_id = ANY(turn_ids) AND t.namespace_turn > 0);
         counts jsonb := '{}';
         gone bigint;
     BEGIN
@@ -148,7 +151,7 @@ _PART = """
         counts := public.erase_rows('public.blocks', format('tenant_id = %L AND block_id = '
             'ANY(%L::text[])', tenant, block_ids), counts);
         UPDATE public.namespaces AS n SET revision = revision + 1,
-            erased_turn_count = erased_turn_count + cardinality(turn_ids),
+            erased_turn_count = erased_turn_count + counted,
             erased_block_count = erased_block_count + cardinality(block_ids)
         WHERE n.tenant_id = tenant AND n.namespace = space;
         RETURN counts;

@@ -101,6 +101,7 @@ _HIDDEN = ("threads", "turns", "messages", "blocks", "block_states", "events")
 _NOT_UNDONE = """
     CREATE POLICY not_undone ON {table} AS RESTRICTIVE FOR SELECT TO "{role}" USING (
         NOT starts_with(thread_id, 'external-import:')
+        OR current_setting('app.undone', true) = 'shown'
         OR NOT EXISTS (SELECT FROM imports AS i
                        WHERE i.tenant_id = {table}.tenant_id
                          AND i.source_thread_id = {table}.thread_id AND i.state = 'undone')
