@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.domain.search_terms import query_terms
-from shared.store.blocks import BlockRow, SummarisedBlock, summaries_around
+from shared.store.block_surroundings import SummarisedBlock, summaries_around
+from shared.store.blocks import BlockRow
 from shared.store.database import ReadTx
 from shared.store.events import VISIBLE, StoredEvent, events_by_id, recent_events
 from shared.store.search import bm25_search

@@ -10,6 +10,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from shared.errors import Unavailable
 from shared.logs import get_logger
@@ -18,6 +19,7 @@ from shared.store.database import QueueDatabase
 from shared.store.job_queue import Caps, Ring, take_due, unring
 
 RingBell = Callable[[str, str, str], bool]
+_OF_IDLE: Final = 0.1
 _log = get_logger("workers.relay")
 
 
@@ -27,6 +29,32 @@ class Pass:
 
     rung: int
     failed: int
+
+
+@dataclass(slots=True)
+class Pauses:
+    """How long the relay rests between passes, in seconds: 50 ms to 1 s by default.
+
+    A tenth of the time since it last rang: a job waits little beside the pause before it, and a
+    system at rest is asked once a second. While the broker is away the pause doubles.
+    """
+
+    shortest: float
+    longest: float
+    _idle: float = 0.0
+    _last: float = 0.0
+
+    def after(self, done: Pass) -> float:
+        """Return the pause after a pass."""
+        if done.failed:
+            pause = self._last * 2
+        elif done.rung:
+            self._idle, pause = 0.0, self.shortest
+        else:
+            self._idle += self._last
+            pause = self._idle * _OF_IDLE
+        self._last = min(self.longest, max(self.shortest, pause))
+        return self._last
 
 
 def relay_once(queue: QueueDatabase, settings: Settings, ring: RingBell) -> Pass:
@@ -52,21 +80,18 @@ def relay_once(queue: QueueDatabase, settings: Settings, ring: RingBell) -> Pass
 def run_relay(
     queue: QueueDatabase, settings: Settings, ring: RingBell, *, stop: threading.Event
 ) -> None:
-    """Ring due jobs until `stop` is set; rests 50 ms after a full pass, up to 1 s when idle."""
-    shortest, longest = settings.relay_poll_min_ms / 1000, settings.relay_poll_max_ms / 1000
-    pause = shortest
+    """Ring due jobs until `stop` is set, resting between passes as `Pauses` has it."""
+    pauses = Pauses(settings.relay_poll_min_ms / 1000, settings.relay_poll_max_ms / 1000)
     while not stop.is_set():
         try:
             done = relay_once(queue, settings, ring)
         except Unavailable as error:
             _log.warning("database_away", code=error.code)
             done = Pass(rung=0, failed=1)
-        is_busy = done.rung > 0 and not done.failed
-        pause = shortest if is_busy else min(longest, pause * 2)
         if done.rung or done.failed:
             level = logging.WARNING if done.failed else logging.DEBUG
             _log.log(level, "relayed", rung=done.rung, failed=done.failed)
-        stop.wait(pause)
+        stop.wait(pauses.after(done))
 
 
 def _publish(due: list[Ring], ring: RingBell) -> tuple[int, list[Ring]]:

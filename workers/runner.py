@@ -45,7 +45,7 @@ from shared.store.database import Database, ReadTx, WriteTx
 from shared.store.job_calls import answered_calls
 from shared.store.job_queue import Ring
 from shared.store.job_rings import enqueue_to_ring, unmark_rung
-from shared.store.namespaces import get_namespace, policy_defaults
+from shared.store.namespaces import NamespaceRow, policy_defaults
 from workers.attempt_scope import attempt_scope
 from workers.call_ledger import CallLedger, usage_of
 from workers.lease import renewed_lease
@@ -149,9 +149,14 @@ def _begin(tenant_id: str, job_id: str, deps: Deps) -> _Attempt | None:
 
 
 def _claimed(tx: WriteTx, job_id: str, deps: Deps) -> _Attempt | None:
-    token = new_id(Prefix.REQUEST)
-    job = job_leases.claim(tx, job_id, lease_token=token, lease_s=deps.settings.lease_s)
-    return None if job is None else _Attempt(job, deps)
+    claimed = job_leases.claim_with_rules(
+        tx,
+        job_id,
+        lease_token=new_id(Prefix.REQUEST),
+        lease_s=deps.settings.lease_s,
+        defaults=policy_defaults(deps.settings),
+    )
+    return None if claimed is None else _Attempt(*claimed, deps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +178,9 @@ class _Attempt:
     ready: _Material | Outcome
     broken: BaseException | None = None
 
-    def __init__(self, job: Job, deps: Deps) -> None:
+    def __init__(self, job: Job, namespace: NamespaceRow, deps: Deps) -> None:
         self.job = job
+        self.namespace = namespace
         self.deps = deps
         self.ledger = CallLedger(deps.database, job)
         self.guard = SpendGuard(deps.database, job)
@@ -203,7 +209,7 @@ class _Attempt:
             detail = f"no step runs {self.job.kind.value}"
             self.ready = Failure(FailureClass.PERMANENT, "unknown_kind", detail)
             return
-        context = self._context(tx)
+        context = self._context()
         self.guard.take(context.policy)
         waiting = self.guard.waiting(tx) if self._asks(step, context.policy) else None
         loaded = waiting or step.load(tx, self.job, context)
@@ -316,11 +322,10 @@ class _Attempt:
         JOBS_FINISHED.labels(self.job.kind.value, state).inc()
         _log.info("job_ended", state=state, reason=reason, **self._names)
 
-    def _context(self, tx: ReadTx) -> StepContext:
-        settings = self.deps.settings
-        row = get_namespace(tx, self.job.namespace, defaults=policy_defaults(settings))
+    def _context(self) -> StepContext:
+        row = self.namespace
         plain = StepContext(
-            settings,
+            self.deps.settings,
             row.policy,
             row.derivation_version,
             self.deps.clock.now(),

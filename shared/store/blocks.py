@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from shared.errors import NotFound
 from shared.store.database import ReadTx, WriteTx
 from shared.store.direct import Direct
-from shared.store.tables import block_layers, block_states, block_summaries, blocks
+from shared.store.tables import block_layers, block_states, block_summaries, blocks, namespaces
 
 _SUMMARY_COLUMNS = (
     "block_id",
@@ -28,34 +28,6 @@ _SUMMARY_COLUMNS = (
     "job_id",
     "prompt_version",
     "model",
-)
-
-_AROUND = Direct(
-    """
-    WITH here AS (
-        SELECT b.block_id, b.sequence, b.start_turn, b.end_turn FROM blocks AS b
-        WHERE b.tenant_id = :tenant_id AND b.namespace = :namespace AND b.thread_id = :thread_id
-    ), near AS (
-        (SELECT *, -1 AS side FROM here WHERE sequence < CAST(:sequence AS bigint)
-         ORDER BY sequence DESC LIMIT CAST(:most AS integer))
-        UNION ALL
-        (SELECT *, 0 FROM here WHERE sequence = CAST(:sequence AS bigint))
-        UNION ALL
-        (SELECT *, 1 FROM here WHERE sequence > CAST(:sequence AS bigint)
-         ORDER BY sequence LIMIT CAST(:most AS integer))
-    )
-    SELECT DISTINCT ON (n.side) n.side, n.block_id, n.sequence, n.start_turn, n.end_turn,
-           s.title, s.summary, s.keypoints
-    FROM near AS n CROSS JOIN LATERAL (
-        SELECT s.title, s.summary, s.keypoints FROM block_summaries AS s
-        WHERE s.tenant_id = :tenant_id AND s.block_id = n.block_id
-        ORDER BY s.derivation_version > CAST(:version AS integer),
-                 abs(s.derivation_version - CAST(:version AS integer))
-        LIMIT 1
-    ) AS s
-    WHERE n.side = 0 OR cardinality(s.keypoints) > 0
-    ORDER BY n.side, abs(n.sequence - CAST(:sequence AS bigint))
-    """
 )
 
 # The block's state is locked first, then the thread's row, which counts its ready blocks.
@@ -101,16 +73,11 @@ class BlockRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SummarisedBlock:
-    """A block beside its summary, of one derivation version."""
+class LiveVersions:
+    """What readers of a namespace see: its derivation, and its graph, if it has one."""
 
-    block_id: str
-    sequence: int
-    start_turn: int
-    end_turn: int
-    title: str
-    summary: str
-    keypoints: tuple[str, ...]
+    derivation_version: int
+    graph_version_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +159,31 @@ def get_block(tx: ReadTx, block_id: str) -> BlockRow:
     return _block(row._asdict())
 
 
+def get_block_and_live(tx: ReadTx, block_id: str) -> tuple[BlockRow, LiveVersions]:
+    """Return one block as `get_block` does, and what its namespace is switched to now."""
+    row = _block_and_live().first(tx, block_id=block_id)
+    if row is None:
+        raise NotFound("no such block")
+    values = row._asdict()
+    live = LiveVersions(values.pop("live_derivation"), values.pop("live_graph_version_id"))
+    return _block(values), live
+
+
+@cache
+def _block_and_live() -> Direct:
+    here = namespaces.c
+    statement = _blocks_of(bindparam("tenant_id")).where(blocks.c.block_id == bindparam("block_id"))
+    return Direct(
+        statement.add_columns(
+            here.derivation_version.label("live_derivation"),
+            here.graph_version_id.label("live_graph_version_id"),
+        ).join(
+            namespaces,
+            (here.tenant_id == blocks.c.tenant_id) & (here.namespace == blocks.c.namespace),
+        )
+    )
+
+
 @cache
 def _block_by_id() -> Direct:
     """Return the statement of one block, built once."""
@@ -260,36 +252,6 @@ def summaries_of(tx: ReadTx, block_ids: Sequence[str], *, version: int) -> dict[
         )
     )
     return {row.block_id: row for row in tx.connection.execute(statement)}
-
-
-def summaries_around(
-    tx: ReadTx, block: BlockRow, *, version: int, window: int
-) -> tuple[SummarisedBlock | None, SummarisedBlock | None, SummarisedBlock | None]:
-    """Return a block's own summary, and the nearest ones before and after that have key points.
-
-    Looked for are `window` blocks of the thread to each side; versions as in `summaries_of`.
-    """
-    rows = _AROUND.rows(
-        tx,
-        namespace=block.namespace,
-        thread_id=block.thread_id,
-        sequence=block.sequence,
-        version=version,
-        most=window,
-    )
-    found = {
-        row.side: SummarisedBlock(
-            block_id=row.block_id,
-            sequence=row.sequence,
-            start_turn=row.start_turn,
-            end_turn=row.end_turn,
-            title=row.title,
-            summary=row.summary,
-            keypoints=tuple(row.keypoints),
-        )
-        for row in rows
-    }
-    return found.get(0), found.get(-1), found.get(1)
 
 
 def save_summary(tx: WriteTx, summary: NewSummary) -> None:

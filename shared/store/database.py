@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import orjson
 import psycopg
+from psycopg import sql
 from psycopg.rows import namedtuple_row
 from pydantic import SecretStr
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -29,7 +30,7 @@ _AWAY: Final = frozenset({"08", "53", "57"})
 """Classes of SQLSTATE that pass by themselves: the same request goes through when sent again."""
 _ROLLED_BACK: Final = "40"
 """What Postgres rolled back to end a deadlock, or to keep transactions apart."""
-_SET_TENANT: Final = "SELECT set_config('app.tenant', %(tenant_id)s, true)"
+_BEGIN: Final = sql.SQL("{begin}; SELECT set_config('app.tenant', {tenant_id}, true)")
 _CURSOR: Final = "stratagate_cursor"
 
 
@@ -67,23 +68,22 @@ class Database:
     @contextmanager
     def read(self, tenant_id: str) -> Iterator[ReadTx]:
         """Open a read-only transaction as `tenant_id`."""
-        with unavailable_when_away(), self.engine.connect() as plain:
-            connection = plain.execution_options(postgresql_readonly=True)
-            with connection.begin():
-                send(connection, _SET_TENANT, {"tenant_id": tenant_id})
-                yield ReadTx(connection, tenant_id)
+        with unavailable_when_away(), self.engine.connect() as connection, connection.begin():
+            _begin(connection, "BEGIN READ ONLY", tenant_id)
+            yield ReadTx(connection, tenant_id)
 
     @contextmanager
     def write(self, tenant_id: str) -> Iterator[WriteTx]:
         """Open a transaction as `tenant_id`; commit at the end, roll back on any error."""
         with unavailable_when_away(), self.engine.connect() as connection, connection.begin():
-            send(connection, _SET_TENANT, {"tenant_id": tenant_id})
+            _begin(connection, "BEGIN", tenant_id)
             yield WriteTx(connection, tenant_id)
 
     @contextmanager
     def anonymous(self) -> Iterator[Connection]:
         """Open a transaction without a tenant: sees no rows, may call the key look-up."""
         with unavailable_when_away(), self.engine.connect() as connection, connection.begin():
+            send(connection, "BEGIN")
             yield connection
 
     def close(self) -> None:
@@ -103,6 +103,7 @@ class QueueDatabase:
     def transaction(self) -> Iterator[QueueTx]:
         """Open a transaction of the queue role; commit at the end."""
         with unavailable_when_away(), self.engine.connect() as connection, connection.begin():
+            send(connection, "BEGIN")
             yield QueueTx(connection)
 
     def close(self) -> None:
@@ -110,8 +111,16 @@ class QueueDatabase:
         self.engine.dispose()
 
 
-def send(connection: Connection, statement: str, values: Mapping[str, Any]) -> Any:
+def _begin(connection: Connection, begin: str, tenant_id: str) -> None:
+    """Begin a transaction as a tenant, in one round trip: psycopg's own BEGIN would be another."""
+    statement = _BEGIN.format(begin=sql.SQL(begin), tenant_id=sql.Literal(tenant_id))
+    send(connection, statement.as_string())
+
+
+def send(connection: Connection, statement: str, values: Mapping[str, Any] | None = None) -> Any:
     """Send psycopg one statement as it is, on the transaction under way; return its cursor.
+
+    Without `values` it may be several, separated by semicolons.
 
     The cursor is the connection's own for this purpose: read it before the next one is sent.
     Errors are SQLAlchemy's, and a connection that broke leaves the pool.
@@ -121,7 +130,7 @@ def send(connection: Connection, statement: str, values: Mapping[str, Any]) -> A
     if cursor is None:
         cursor = fairy.info[_CURSOR] = fairy.cursor(row_factory=namedtuple_row)
     try:
-        cursor.execute(statement, values)
+        cursor.execute(statement, values, prepare=None if values else False)
     except psycopg.Error as error:
         raise _translated(connection, statement, error) from error
     return cursor
@@ -146,11 +155,17 @@ def _translated(connection: Connection, statement: str, error: psycopg.Error) ->
 
 def owner_engine(settings: Settings) -> Engine:
     """Return an engine of the migrating role, for migrations and the first administration."""
-    return _engine(settings.database_url, settings, role=None, pool_size=1)
+    url = settings.database_url
+    return _engine(url, settings, role=None, pool_size=1, begins_implicitly=True)
 
 
 def _engine(
-    url: SecretStr, settings: Settings, *, role: str | None, pool_size: int | None = None
+    url: SecretStr,
+    settings: Settings,
+    *,
+    role: str | None,
+    pool_size: int | None = None,
+    begins_implicitly: bool = False,
 ) -> Engine:
     connect_args: dict[str, Any] = {"connect_timeout": 5, "application_name": "stratagate"}
     if settings.pgbouncer:
@@ -174,6 +189,8 @@ def _engine(
                 cursor.execute(f'SET ROLE "{role}"')
                 cursor.execute(f"SET statement_timeout TO {settings.statement_timeout_ms}")
         dbapi_connection.commit()
+        # Else psycopg would send a BEGIN of its own before ours.
+        dbapi_connection.autocommit = not begins_implicitly
 
     event.listen(engine, "checkout", _replace_when_ended)
     return engine

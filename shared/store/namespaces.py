@@ -43,7 +43,6 @@ _COUNT_TURN = text(
     """
 )
 
-
 _LOCK = Direct("SELECT pg_advisory_xact_lock(hashtextextended(:subject, 0))")
 _REVISION = Direct(
     "UPDATE namespaces SET revision = revision + 1 "
@@ -92,8 +91,11 @@ def policy_defaults(settings: Settings) -> Policy:
 def find_namespace(tx: ReadTx, namespace: str, *, defaults: Policy) -> NamespaceRow | None:
     """Return the namespace, or None when this tenant has none of that name."""
     row = _FIND.first(tx, namespace=namespace)
-    if row is None:
-        return None
+    return None if row is None else namespace_row(row, defaults=defaults)
+
+
+def namespace_row(row: Any, *, defaults: Policy) -> NamespaceRow:
+    """Return the namespace of a row that holds its columns and the tenant's policy and limits."""
     return NamespaceRow(
         namespace=row.namespace,
         policy=within_limits(

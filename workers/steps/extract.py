@@ -32,13 +32,12 @@ from shared.domain.jobs import (
 from shared.domain.provenance import is_evidence
 from shared.domain.turns import Message
 from shared.errors import NotFound
-from shared.store.blocks import BlockRow, get_block, mark_ready
+from shared.store.blocks import BlockRow, get_block, get_block_and_live, mark_ready
 from shared.store.database import ReadTx, WriteTx
 from shared.store.derivation_locks import lock_extraction
 from shared.store.jobs import enqueue
 from shared.store.messages import turns_range
 from shared.store.vectors import request_vectors
-from shared.store.versions import live_derivation_version
 from workers.event_storing import StoredEvents, store_events
 from workers.extraction_context import surroundings_of, timeline_of
 from workers.models.asking import Asker, Checked
@@ -132,13 +131,13 @@ def think(block: BlockToExtract, asker: Asker) -> ExtractionDraft:
 
 def store(tx: WriteTx, job: Job, draft: ExtractionDraft, context: StepContext) -> Outcome:
     """Write the events with their links and search documents, and make the block ready (D30)."""
+    # What is live is read under the lock, which a switch takes as well.
+    lock_extraction(tx, job.namespace, version=context.derivation_version)
     try:
-        block = get_block(tx, job.subject)
+        block, live = get_block_and_live(tx, job.subject)
     except NotFound:
         return SOURCE_ERASED
-    lock_extraction(tx, block.namespace, version=context.derivation_version)
-    live = live_derivation_version(tx, block.namespace)
-    if not context.is_backfill and live != context.derivation_version:
+    if not context.is_backfill and live.derivation_version != context.derivation_version:
         # What was thought belongs beside events that readers no longer see.
         return Snooze(1.0, DERIVATION_SWITCHED)
     if not context.policy.stages.extract:

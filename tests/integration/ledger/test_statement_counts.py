@@ -21,9 +21,9 @@ from tests.integration.ledger.world import Fate, LedgerWorld
 from tests.support.databases import Tenant
 
 MOST = {
-    JobKind.SUMMARIZE: 13,
-    JobKind.EXTRACT: 24,
-    JobKind.PROJECT: 26,
+    JobKind.SUMMARIZE: 12,
+    JobKind.EXTRACT: 22,
+    JobKind.PROJECT: 25,
 }
 MOST_A_TURN = 14
 MOST_A_SEALING_TURN = 22
