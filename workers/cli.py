@@ -17,6 +17,7 @@ from shared.metrics import REGISTRY
 from shared.settings import QUEUES, Settings, get_settings
 from shared.store.database import Database, QueueDatabase
 from workers.doctor_cli import doctor
+from workers.embed_cli import embed
 from workers.evaluation.cli import eval_app
 from workers.relay import run_relay
 from workers.upkeep import run_upkeep
@@ -34,6 +35,7 @@ def register(app: typer.Typer) -> None:
     app.command()(worker)
     app.add_typer(eval_app, name="eval")
     app.command()(doctor)
+    app.command()(embed)
 
 
 def relay(metrics_port: MetricsPort = 0) -> None:

@@ -28,6 +28,17 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorsSeen:
+    """The embedder that the settings name, why it cannot be used, and how many vectors of other
+    models are stored, by model.
+    """
+
+    model: str
+    wrong: str | None
+    others: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What was seen; None stands for what could not be looked at.
 
@@ -40,6 +51,7 @@ class Seen:
     consumers: Mapping[str, Sequence[str]] | None
     oldest_allowed_s: float
     is_database_there: bool = True
+    vectors: VectorsSeen | None = None
 
 
 def examine(seen: Seen) -> list[Finding]:
@@ -49,6 +61,8 @@ def examine(seen: Seen) -> list[Finding]:
         findings.append(_consumers(seen.consumers))
     if seen.health is not None:
         findings += _ledger(seen.health, seen)
+    if seen.vectors is not None:
+        findings.append(_vectors(seen.vectors))
     return findings
 
 
@@ -200,3 +214,23 @@ def _dead(health: LedgerHealth) -> Finding:
         shown + (f"; and {more} more kinds" if more > 0 else ""),
         "`stratagate dead-letters` says why and what helps, `stratagate jobs retry JOB…` retries",
     )
+
+
+def _vectors(seen: VectorsSeen) -> Finding:
+    if seen.wrong is not None:
+        return Finding(
+            "vectors",
+            False,
+            f"cannot be made: {seen.wrong}",
+            "mend what it names, or set STRATAGATE_EMBEDDINGS_PROVIDER=none; searches go on by "
+            "words alone",
+        )
+    if seen.others:
+        counted = ", ".join(f"{count} by {model}" for model, count in seen.others.items())
+        return Finding(
+            "vectors",
+            False,
+            f"{counted}; the current model is {seen.model}",
+            "run `stratagate embed --all`: other models' vectors are not compared",
+        )
+    return Finding("vectors", True, f"by {seen.model}")

@@ -12,16 +12,22 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from shared.embeddings.packed import pack
+from shared.embeddings.port import EmbeddingError
+from shared.embeddings.registry import embedder_of, is_on
 from shared.errors import Unavailable
 from shared.settings import Settings, get_settings
 from shared.store.database import Database, QueueDatabase
 from shared.store.job_samples import LedgerHealth, Patience, ledger_health
 from shared.store.migrate import current_revision, head_revision
-from workers.doctor import Finding, Seen, examine
+from shared.store.vector_reads import stored_models
+from shared.store.vectors import VectorModel
+from workers.doctor import Finding, Seen, VectorsSeen, examine
 
 Consumers = Callable[[], Mapping[str, Sequence[str]] | None]
 _OLDEST_ALLOWED_S = 300.0
 _STUCK_S = 30.0
+_EMBED_S = 10.0
 
 
 def doctor(
@@ -59,13 +65,23 @@ def look(
     """Look at everything and return the findings; what is away is a finding, not an error."""
     expected = head_revision()
     revision, health, is_there = None, None, True
+    vectors: VectorsSeen | None = None
     try:
         revision = _revision(settings)
         if revision == expected:
             health = _health(settings, stuck_s)
+            vectors = _vectors(settings)
     except Unavailable:
         is_there = False
-    seen = Seen(revision, expected, health, consumers(), max_age_s, is_database_there=is_there)
+    seen = Seen(
+        revision,
+        expected,
+        health,
+        consumers(),
+        max_age_s,
+        is_database_there=is_there,
+        vectors=vectors,
+    )
     return examine(seen)
 
 
@@ -93,6 +109,31 @@ def _health(settings: Settings, stuck_s: float) -> LedgerHealth:
             return ledger_health(tx, patience)
     finally:
         queue.close()
+
+
+def _vectors(settings: Settings) -> VectorsSeen | None:
+    """Ask the embedder for one vector, and count those of other models; None where it is off."""
+    if not is_on(settings):
+        return None
+    model, wrong = None, None
+    try:
+        embedder = embedder_of(settings)
+        model = VectorModel(embedder.model, embedder.dimension)
+        pack(embedder.query("What was said?", timeout_s=_EMBED_S), dimension=embedder.dimension)
+    except EmbeddingError as error:
+        wrong = f"{error.code}: {error.detail}"
+    queue = QueueDatabase(settings)
+    try:
+        with queue.transaction() as tx:
+            stored = stored_models(tx)
+    finally:
+        queue.close()
+    others = {
+        f"{one.model.name} ({one.model.dimension})": one.vectors
+        for one in stored
+        if one.model != model
+    }
+    return VectorsSeen(model.name if model else "unknown", wrong, others)
 
 
 def _table(findings: Sequence[Finding]) -> Table:

@@ -7,7 +7,7 @@ import pytest
 
 from shared.settings import QUEUES
 from shared.store.job_samples import Dead, Due, LedgerHealth, Waiting
-from workers.doctor import Finding, Seen, examine
+from workers.doctor import Finding, Seen, VectorsSeen, examine
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 WELL = LedgerHealth(
@@ -112,3 +112,23 @@ def test_without_a_broker_its_consumers_are_not_guessed_at() -> None:
 def test_without_a_database_only_that_and_the_broker_are_told() -> None:
     seen = replace(SEEN, revision=None, health=None, is_database_there=False)
     assert set(_wrong(seen)) == {"database", "migrations"}
+
+
+@pytest.mark.parametrize(
+    ("vectors", "told", "remedy"),
+    [
+        (VectorsSeen("minilm:x", "no_avx2: needs AVX2", {}), "no_avx2", "by words alone"),
+        (VectorsSeen("minilm:x", None, {"openai:y (8)": 12}), "12 by openai:y", "embed --all"),
+    ],
+)
+def test_vectors_that_cannot_be_made_or_are_of_another_model_are_told(
+    vectors: VectorsSeen, told: str, remedy: str
+) -> None:
+    finding = _wrong(replace(SEEN, vectors=vectors))["vectors"]
+    assert told in finding.found
+    assert remedy in finding.remedy
+
+
+def test_vectors_in_order_are_told_and_none_where_they_are_off() -> None:
+    assert _wrong(replace(SEEN, vectors=VectorsSeen("minilm:x", None, {}))) == {}
+    assert "vectors" not in {finding.check for finding in examine(SEEN)}
