@@ -266,8 +266,8 @@ def bm25_parameters(
 ) -> dict[str, Any]:
     """Return what a statement over HITS is executed with.
 
-    `kept` is how many candidates are left where all terms were read to their end, twice as many
-    where not; None cuts nothing.
+    `kept` is how many candidates are left where all terms were read to their end, half as many
+    again where not; None cuts nothing.
     """
     return {
         "tenant_id": tx.tenant_id,
@@ -279,7 +279,7 @@ def bm25_parameters(
         "budget": _UNBOUNDED if kept is None else BUDGET,
         "parts": _UNBOUNDED // 2 if kept is None else max(1, 4 * BUDGET // PART_SIZE),
         "kept": _UNBOUNDED if kept is None else kept,
-        "candidates": _UNBOUNDED if kept is None else 2 * kept,
+        "candidates": _UNBOUNDED if kept is None else kept + kept // 2,
     }
 
 

@@ -15,22 +15,25 @@ from shared.store.database import Database
 from shared.store.search_index import SearchDocument
 from shared.store.search_keys import DocumentKind, corpus_hash, hashed
 from shared.store.search_packing import pack_waiting
-from tests.bench.search_corpus import Namespace, Said, Speech, said_in
+from tests.bench.search_corpus import TOKENS, Namespace, Said, Speech, said_in
 
 _BATCH = 20_000
 
 
 def load_messages(
-    owner: psycopg.Connection, database: Database, namespaces: Sequence[Namespace]
+    owner: psycopg.Connection,
+    database: Database,
+    namespace: Namespace,
+    speech: Speech,
+    *,
+    tokens: int = TOKENS,
 ) -> None:
-    """Store the namespaces with their tenants, threads, turns and messages, findable."""
+    """Store a namespace with its tenant, threads, turns and messages, findable."""
     # Foreign keys hold by construction; checking a million would measure nothing.
     owner.execute("SET session_replication_role = replica")
-    speech = Speech()
-    for namespace in namespaces:
-        _load_namespace(owner, namespace, said_in(namespace, speech))
-        owner.commit()
-        pack(database, namespace, DocumentKind.MESSAGE, version="")
+    _load_namespace(owner, namespace, said_in(namespace, speech, tokens=tokens))
+    owner.commit()
+    pack(database, namespace, DocumentKind.MESSAGE, version="")
 
 
 def copy_documents_in(
