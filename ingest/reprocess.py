@@ -13,6 +13,7 @@ from shared.domain.reprocessing import Reprocess, first_kind
 from shared.domain.spend import RunEstimate, estimate_run
 from shared.domain.tenancy import Caller
 from shared.errors import Conflict
+from shared.limits import check_new_work
 from shared.settings import Settings
 from shared.store.audit import AuditEntry, record
 from shared.store.database import ReadTx, WriteTx
@@ -49,12 +50,14 @@ def start_reprocess(
     """Begin a version beside the live one, or join the one that the same request began.
 
     Conflict `reprocess_running` while a version for another request waits or is built, and
-    `stage_off` when the policy has switched a stage of it off. NotFound without such a namespace.
+    `stage_off` when the policy has switched a stage of it off. NotFound without such a namespace,
+    TooMany (`quota_jobs`) while the tenant has as many jobs under way as it may.
     """
     row = get_namespace(tx, namespace, defaults=policy_defaults(settings))
     for kind in asked.stages:
         if not getattr(row.policy.stages, kind.value, True):
             raise Conflict(f"the policy has switched '{kind.value}' off", code="stage_off")
+    check_new_work(tx, settings)
     await_projection(tx, namespace)
     ensure_live_version(tx, namespace)
     version = find_shadow(tx, namespace)

@@ -28,6 +28,7 @@ from shared.store.database import Database, ReadTx, WriteTx
 from shared.store.limits import (
     jobs_in_flight,
     limit_defaults,
+    limits_of,
     lock_quota,
     take_requests,
     used_by,
@@ -128,6 +129,11 @@ def check_jobs(tx: ReadTx, limits: Limits) -> None:
     refusal = jobs_refusal(limits, jobs_in_flight(tx, most=limits.jobs_in_flight))
     if refusal is not None:
         raise _too_many(refusal)
+
+
+def check_new_work(tx: ReadTx, settings: Settings) -> None:
+    """Let the tenant begin a piece of work of many jobs, or raise TooMany (`quota_jobs`)."""
+    check_jobs(tx, limits_of(tx, defaults=limit_defaults(settings)))
 
 
 def _refill(

@@ -14,6 +14,7 @@ from shared.domain.jobs import FollowUp, JobKind
 from shared.domain.redaction import redact
 from shared.domain.tenancy import Caller
 from shared.ids import Prefix, new_id
+from shared.limits import check_new_work
 from shared.settings import Settings
 from shared.store.audit import AuditEntry, record
 from shared.store.database import ReadTx, WriteTx
@@ -30,7 +31,11 @@ _REDACT_SOURCE = "redact_source"
 def begin_import(
     tx: WriteTx, caller: Caller, namespace: str, prepared: PreparedImport, *, settings: Settings
 ) -> dict[str, Any]:
-    """Store an import and what is to be done about it; the namespace begins if it is new."""
+    """Store an import and what is to be done about it; the namespace begins if it is new.
+
+    TooMany (`quota_jobs`) while the tenant has as many jobs under way as it may.
+    """
+    check_new_work(tx, settings)
     ensure_namespace(tx, namespace)
     policy = policy_for(tx, namespace, defaults=policy_defaults(settings))
     candidates = prepared.candidates

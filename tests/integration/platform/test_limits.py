@@ -121,6 +121,18 @@ def test_jobs_in_flight_hold_sealing_back_as_well(
     assert refused(api.post(f"{HOME}/threads/t/seal")) == (429, "quota_jobs")
 
 
+def test_jobs_in_flight_hold_runs_and_imports_back_as_well(
+    api: httpx.Client, settings: Settings, tenant: Tenant
+) -> None:
+    api.post(f"{HOME}/turns", json=turn("r0"))
+    limited(settings, tenant, jobs_in_flight=0)
+    again = api.post(f"{HOME}/reprocess", json={"stages": ["project"]})
+    assert refused(again) == (429, "quota_jobs")
+    text = "- I take my tea without milk."
+    imported = api.post(f"{HOME}/imports", json={"text": text})
+    assert refused(imported) == (429, "quota_jobs"), imported.text
+
+
 def test_requests_beyond_the_rate_are_429_on_every_process_together(
     api: httpx.Client, settings: Settings, tenant: Tenant
 ) -> None:
