@@ -111,6 +111,9 @@ class Settings(BaseSettings):
         ge=0,
         description="Age at which other ended jobs are pruned, those of unready blocks excepted.",
     )
+    keep_export_s: int = Field(
+        default=604_800, gt=0, description="Time for which the bundle of an export can be fetched."
+    )
     upkeep_interval_s: float = Field(default=5, gt=0, description="Pause between upkeep passes.")
 
     # Domain defaults (a namespace's policy overrides them)
@@ -162,6 +165,9 @@ class Settings(BaseSettings):
     model_for_project: str | None = Field(
         default=None, description="Model for the graph, if not the general one."
     )
+    model_for_import: str | None = Field(
+        default=None, description="Model for imports, if not the general one."
+    )
     model_max_output_tokens: int = Field(
         default=4_096, ge=256, description="Output cap of one model call, of whatever step."
     )
@@ -173,6 +179,9 @@ class Settings(BaseSettings):
     )
     max_output_for_project: int = Field(
         default=4_096, ge=256, description="Output cap of a graph call; doubles when cut off."
+    )
+    max_output_for_import: int = Field(
+        default=4_096, ge=256, description="Output cap of an import's call; doubles when cut off."
     )
     model_input_tokens: int = Field(
         default=24_000, ge=1_000, description="Input budget of one model call; longer is split."
@@ -217,6 +226,12 @@ class Settings(BaseSettings):
 
     # HTTP
     body_limit_bytes: int = Field(default=4_194_304, ge=1_024, description="Largest body taken.")
+    restore_limit_bytes: int = Field(
+        default=67_108_864, ge=1_024, description="Largest bundle that a restore takes, as sent."
+    )
+    bundle_limit_bytes: int = Field(
+        default=1_073_741_824, ge=1_024, description="Largest bundle, once it is unpacked."
+    )
     tool_result_limit_bytes: int = Field(
         default=1_048_576, ge=4_096, description="Largest result of one tool call, as JSON."
     )

@@ -120,6 +120,7 @@ def output_cap(kind: JobKind, settings: Settings) -> int:
         JobKind.SUMMARIZE: settings.max_output_for_summarize,
         JobKind.EXTRACT: settings.max_output_for_extract,
         JobKind.PROJECT: settings.max_output_for_project,
+        JobKind.IMPORT: settings.max_output_for_import,
     }
     general = settings.model_max_output_tokens
     return min(general, own.get(kind, general))

@@ -36,6 +36,8 @@ def _names_by_kind(settings: Settings) -> dict[TaskKind, str]:
         TaskKind.SUMMARIZE: settings.model_for_summarize,
         TaskKind.EXTRACT: settings.model_for_extract,
         TaskKind.PROJECT: settings.model_for_project,
+        TaskKind.IMPORT_DECIDE: settings.model_for_import,
+        TaskKind.IMPORT_RECOVER: settings.model_for_import,
     }
     return {kind: name for kind, name in named.items() if name}
 

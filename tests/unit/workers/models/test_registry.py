@@ -23,9 +23,15 @@ def _settings(**changes: Any) -> Settings:
 
 
 def test_a_step_has_its_own_model_where_settings_name_one() -> None:
-    model = build_model(_settings(model_for_extract="careful"))
+    model = build_model(_settings(model_for_extract="careful", model_for_import="quick"))
     names = {kind.value: model_for(model, kind).name for kind in TaskKind}
-    assert names == {"summarize": "general", "extract": "careful", "project": "general"}
+    assert names == {
+        "summarize": "general",
+        "extract": "careful",
+        "project": "general",
+        "import_decide": "quick",
+        "import_recover": "quick",
+    }
 
 
 def test_a_policys_model_holds_for_every_step() -> None:

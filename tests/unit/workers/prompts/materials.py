@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from typing import Final
+from typing import Any, Final
 
 from shared.domain.events import EventTime
+from shared.domain.external_memory import Candidate, CandidateTime
 from shared.domain.turns import Message, Role
 from workers.models.inputs import (
     ExtractInput,
+    ImportDecideInput,
+    ImportMatch,
+    ImportRecoverInput,
     KnownEdge,
     KnownFact,
     KnownNode,
@@ -20,7 +24,7 @@ from workers.models.inputs import (
     TimelineItem,
 )
 from workers.models.port import Prompt
-from workers.prompts import extract, project, summarize
+from workers.prompts import extract, import_decide, import_recover, project, summarize
 
 AT = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 SAID = (
@@ -104,6 +108,16 @@ def _graph() -> ProjectInput:
     return ProjectInput((_event(),), (ben, ann), (edge,))
 
 
+BROKEN: Final = "memories: - likes hiking - {title: 'Broken', summary: 'quote never closed"
+
+
+def _candidate(**changes: Any) -> ImportDecideInput:
+    time = CandidateTime(mentioned_at="2025-06-01", original_text="last spring")
+    candidate = Candidate("Moved to Bergen", "Ann moved to Bergen.", tags=("home",), temporal=time)
+    match = ImportMatch("evt_1", "Lives in Oslo", "Ann lives in Oslo.", "active", EventTime(None))
+    return ImportDecideInput(candidate, **{"matches": (match,), **changes})
+
+
 RENDERINGS: Final[dict[str, Callable[[], Prompt]]] = {
     "summarize": lambda: summarize.render(SummarizeInput(SAID)),
     "summarize_chinese": lambda: summarize.render(SummarizeInput(CHINESE, language="zh")),
@@ -114,5 +128,8 @@ RENDERINGS: Final[dict[str, Callable[[], Prompt]]] = {
     "extract_after_cuts": lambda: extract.render(_block(part=1, parts=2, cuts=2)),
     "project": lambda: project.render(ProjectInput((_event(),))),
     "project_with_graph": lambda: project.render(_graph()),
+    "import_decide": lambda: import_decide.render(_candidate()),
+    "import_decide_alone": lambda: import_decide.render(_candidate(matches=())),
+    "import_recover": lambda: import_recover.render(ImportRecoverInput(BROKEN, part=1, parts=2)),
 }
 """Every golden by its name."""

@@ -7,15 +7,19 @@ from typing import Any
 import pytest
 
 from shared.domain.events import EventTime
+from shared.domain.external_memory import Candidate
 from shared.domain.turns import Message, Role
 from workers.models.inputs import (
     ExtractInput,
+    ImportDecideInput,
+    ImportMatch,
+    ImportRecoverInput,
     ProjectEvent,
     ProjectInput,
     SummarizeInput,
     TimelineItem,
 )
-from workers.prompts import extract, project, summarize
+from workers.prompts import extract, import_decide, import_recover, project, summarize
 from workers.prompts.rendering import ReplyModel
 
 AT = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -35,6 +39,13 @@ def _prompts() -> list[Any]:
         summarize.render(SummarizeInput((SAID,))),
         extract.render(_extract()),
         project.render(ProjectInput((event,))),
+        import_decide.render(
+            ImportDecideInput(
+                Candidate(HOSTILE, HOSTILE, quotes=(HOSTILE,)),
+                (ImportMatch("evt_1", HOSTILE, HOSTILE, "active", TIME),),
+            )
+        ),
+        import_recover.render(ImportRecoverInput(HOSTILE)),
     ]
 
 
