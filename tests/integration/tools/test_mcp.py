@@ -19,6 +19,7 @@ from retrieval.tools.manifest import DATA_NOTICE, GUIDE, TOOLS
 from shared.ids import Prefix, new_id
 from shared.settings import Settings
 from shared.store.database import Database
+from shared.store.tenants import set_limits
 from tests.integration.retrieval.world import NS, World
 from tests.integration.tools.agent import Tools, content_of, over_mcp, problem_of
 from tests.support.databases import Tenant
@@ -183,6 +184,18 @@ def test_a_revoked_key_is_refused_at_its_next_call(served: str, world: World) ->
     assert httpx.post(f"{served}/mcp", json=PING, headers=headers).status_code == 200
     world.http.delete(f"/v1/keys/{made['key_id']}", headers=world.headers).raise_for_status()
     assert httpx.post(f"{served}/mcp", json=PING, headers=headers).status_code == 401
+
+
+def test_calls_count_against_the_tenants_rate(
+    served: str, world: World, settings: Settings
+) -> None:
+    set_limits(settings, world.tenant.tenant_id, {"requests_per_s": 2}, to_default=[])
+    headers = HEADERS | world.headers
+    answers = [httpx.post(f"{served}/mcp", json=PING, headers=headers) for _ in range(12)]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused
+    assert refused[0].json()["code"] == "rate_limited"
+    assert int(refused[0].headers["retry-after"]) > 0
 
 
 @pytest.mark.parametrize(
