@@ -17,8 +17,8 @@ _TEXT_FIELDS = frozenset(
     {"content", "text", "messages", "message", "query", "prompt", "reply", "quote", "quotes"}
     | {"title", "summary", "narrative", "body", "arguments", "result", "secret", "authorization"}
 )
-# They log addresses with their queries, or statements with their values: what somebody said.
-_CHATTY = ("httpx", "httpcore", "uvicorn.access", "sqlalchemy", "psycopg")
+# They log addresses with queries, statements with values, calls with arguments: what was said.
+_CHATTY = ("httpx", "httpcore", "uvicorn.access", "sqlalchemy", "psycopg", "mcp")
 _LONGEST_VALUE = 300
 _FRAMES = 12
 

@@ -8,6 +8,7 @@ import anyio
 import httpx
 import httpx2
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -303,6 +304,21 @@ def test_a_failed_call_is_a_tool_error_with_code_and_remedy(served: str, world: 
         assert problem["request_id"].startswith("req_")
 
 
+def test_what_is_asked_is_in_no_log_at_any_level(
+    served: str, world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.say("The telescope is in the attic.")
+
+    async def script(agent: Client) -> Any:
+        return await agent.call_tool("memory_search_raw", {"namespace": NS, "query": "telescope"})
+
+    with caplog.at_level("DEBUG"):
+        content_of(over_mcp(served, world.tenant.admin_key, script))
+    ours = [line for line in caplog.records if not line.name.startswith("mcp.client")]
+    assert any(line.name == "stratagate.http" for line in ours)
+    assert [line.name for line in ours if "telescope" in line.getMessage()] == []
+
+
 def test_a_failure_of_ours_shows_no_trace(
     served: str, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -349,6 +365,8 @@ def test_a_result_over_its_limit_is_refused_and_leaves_no_batch(
     assert over_mcp_["isError"] is True
     assert over_mcp_["structuredContent"]["code"] == "result_too_large"
     assert world.rows("batches") == []
+    served_by: FastAPI = small.app  # type: ignore[assignment] # what it was built of
+    assert served_by.state.database.engine.pool.checkedout() == 0, "no connection is kept"
 
 
 def test_before_it_is_served_mcp_is_unavailable_and_it_can_start_twice(settings: Settings) -> None:
