@@ -45,9 +45,13 @@ class CallLedger:
 
     def settle(self, tx: WriteTx, asker: Asker) -> None:
         """Write how the calls ended, and let old replies go."""
-        ends = zip(self._numbers, asker.calls, strict=False)
-        outcomes = {number: call.outcome for number, call in ends if call.reply is not None}
+        outcomes = self.outcomes(asker)
         settle_calls(tx, self.job.namespace, self.job.job_id, self.job.attempt, outcomes)
+
+    def outcomes(self, asker: Asker) -> dict[int, str]:
+        """Return how the calls that were answered ended, by their numbers."""
+        ends = zip(self._numbers, asker.calls, strict=False)
+        return {number: call.outcome for number, call in ends if call.reply is not None}
 
 
 def _measure(call: ModelCall) -> None:

@@ -43,8 +43,9 @@ from shared.settings import Settings
 from shared.store import job_leases
 from shared.store.database import Database, ReadTx, WriteTx
 from shared.store.job_calls import answered_calls
+from shared.store.job_endings import Costs, finish
 from shared.store.job_queue import Ring
-from shared.store.job_rings import enqueue_to_ring, unmark_rung
+from shared.store.job_rings import unmark_rung
 from shared.store.namespaces import NamespaceRow, policy_defaults
 from workers.attempt_scope import attempt_scope
 from workers.call_ledger import CallLedger, usage_of
@@ -259,25 +260,26 @@ class _Attempt:
     def _finish(self, tx: WriteTx, done: Done) -> list[Ring]:
         """End the job well and enqueue what follows, on the transaction of its effects."""
         queue = BACKFILL if self.job.queue == BACKFILL else None
-        rings = [
-            enqueue_to_ring(
-                tx,
-                self.job.namespace,
-                _on_queue(follow_up, queue),
-                max_attempts=self.deps.settings.max_attempts,
-            )
-            for follow_up in done.follow_ups
-        ]
-        job_leases.finish(
+        rings = finish(
             tx,
             self.job,
             done,
-            model=self.asker.model.name if self.asker and self.prompt_version else None,
-            prompt_version=self.prompt_version,
-            usage=usage_of(self.asker) if self.asker else None,
+            follow_ups=tuple(_on_queue(one, queue) for one in done.follow_ups),
+            max_attempts=self.deps.settings.max_attempts,
+            costs=self._costs(),
         )
-        self._settle(tx)
-        return [ring for ring in rings if ring is not None]
+        self.guard.settle(tx)
+        return rings
+
+    def _costs(self) -> Costs:
+        if self.asker is None:
+            return Costs(prompt_version=self.prompt_version)
+        return Costs(
+            model=self.asker.model.name if self.prompt_version else None,
+            prompt_version=self.prompt_version,
+            usage=usage_of(self.asker),
+            outcomes=self.ledger.outcomes(self.asker),
+        )
 
     def _fail(self, failure: Failure) -> NoReturn:
         retry_in_s = None

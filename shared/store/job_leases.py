@@ -7,13 +7,12 @@ are the database's (D37).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Text, Update, bindparam, cast, func, literal, null, text, update
+from sqlalchemy import Update, cast, func, literal, null, text, update
 from sqlalchemy.dialects.postgresql import JSONB
 
-from shared.domain.jobs import Cancel, Done, Failure, Job, JobKind, JobState, Snooze
+from shared.domain.jobs import Cancel, Failure, Job, JobKind, JobState, Snooze
 from shared.domain.tenancy import Policy
 from shared.errors import StrataGateError
 from shared.store.database import WriteTx
@@ -22,7 +21,7 @@ from shared.store.job_calls import CALLS_BEFORE
 from shared.store.namespaces import NamespaceRow, namespace_row
 from shared.store.tables import jobs
 
-_ENDED = "the lease of this attempt has ended"
+ENDED: Final = "the lease of this attempt has ended"
 
 # With the namespace's row, which every attempt needs to know its rules.
 _CLAIM = Direct(
@@ -43,22 +42,6 @@ _CLAIM = Direct(
     JOIN namespaces AS n ON n.tenant_id = :tenant_id AND n.namespace = c.namespace
     JOIN tenants AS t ON t.tenant_id = :tenant_id
     """
-)
-
-_FINISH = Direct(
-    text(
-        """
-        UPDATE jobs SET
-            state = :state, reason = :reason, result = :result, rejections = :rejections,
-            usage = :usage, model = :model, prompt_version = :prompt_version,
-            lease_token = NULL, lease_until = NULL, finalized_at = now()
-        WHERE tenant_id = :tenant_id AND job_id = :job AND state = 'running'
-          AND lease_token = :token
-        """
-    ).bindparams(
-        *(bindparam(name, type_=JSONB) for name in ("result", "rejections", "usage")),
-        *(bindparam(name, type_=Text) for name in ("state", "reason", "model", "prompt_version")),
-    )
 )
 
 
@@ -110,32 +93,6 @@ def renew(tx: WriteTx, job: Job, *, lease_s: float) -> bool:
     """Lengthen the lease; False when it is no longer this attempt's."""
     changed = tx.connection.execute(_fenced(tx, job).values(lease_until=_in_seconds(lease_s)))
     return changed.rowcount == 1
-
-
-def finish(
-    tx: WriteTx,
-    job: Job,
-    done: Done,
-    *,
-    model: str | None = None,
-    prompt_version: str | None = None,
-    usage: Mapping[str, Any] | None = None,
-) -> None:
-    """End the job well, in the transaction of its effects. Raises LeaseLost."""
-    changed = _FINISH.run(
-        tx,
-        job=job.job_id,
-        token=job.lease_token,
-        state=done.state.value,
-        reason=done.reason,
-        result=dict(done.result),
-        rejections=list(done.rejections),
-        usage=dict(usage or {}),
-        model=model,
-        prompt_version=prompt_version,
-    )
-    if changed != 1:
-        raise LeaseLost(_ENDED)
 
 
 def cancel(tx: WriteTx, job: Job, outcome: Cancel) -> None:
@@ -210,7 +167,7 @@ def _fenced(tx: WriteTx, job: Job) -> Update:
 
 def _require_one(tx: WriteTx, statement: Update) -> None:
     if tx.connection.execute(statement).rowcount != 1:
-        raise LeaseLost(_ENDED)
+        raise LeaseLost(ENDED)
 
 
 def _in_seconds(seconds: float) -> Any:

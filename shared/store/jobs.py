@@ -107,7 +107,7 @@ def add_job(
         queue=work.queue or QUEUE_OF[work.kind],
         priority=work.priority,
         max_attempts=max_attempts,
-        payload=_traced(work.payload),
+        payload=traced(work.payload),
         state=state.value,
         reason=reason,
         is_final=state in FINAL_STATES,
@@ -127,7 +127,7 @@ def _live_job(tx: ReadTx, kind: JobKind, subject: str) -> str:
     return job_id
 
 
-def _traced(payload: Mapping[str, Any]) -> dict[str, Any]:
+def traced(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Keep the trace that causes a job with it, so that its spans and log lines join that."""
     traceparent = current_traceparent()
     return dict(payload) if traceparent is None else {"traceparent": traceparent, **payload}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
@@ -80,9 +80,8 @@ _RECORD = Direct(
 
 # The rows are passed over where another attempt has just locked them: it forgets them itself.
 # Both parts see the calls as they were before, so the ones just taken are counted beforehand.
-_SETTLE = Direct(
-    """
-    WITH settled AS (
+SETTLING: Final = """
+    settled AS (
         UPDATE model_calls AS c SET outcome = s.outcome
         FROM unnest(CAST(:calls AS smallint[]), CAST(:outcomes AS text[])) AS s(call, outcome)
         WHERE c.tenant_id = :tenant_id AND c.job_id = :job_id AND c.attempt = :attempt
@@ -96,13 +95,15 @@ _SETTLE = Direct(
         SELECT c.tenant_id, c.job_id, c.attempt, c.call
         FROM model_calls AS c JOIN old USING (tenant_id, job_id, attempt, call)
         FOR UPDATE OF c SKIP LOCKED
+    ), dropped AS (
+        UPDATE model_calls AS c SET detail = NULL
+        FROM locked AS l
+        WHERE c.tenant_id = l.tenant_id AND c.job_id = l.job_id AND c.attempt = l.attempt
+          AND c.call = l.call
     )
-    UPDATE model_calls AS c SET detail = NULL
-    FROM locked AS l
-    WHERE c.tenant_id = l.tenant_id AND c.job_id = l.job_id AND c.attempt = l.attempt
-      AND c.call = l.call
     """
-)
+"""SQL: parts of a statement that settle an attempt's calls; their values are `settling`'s."""
+_SETTLE = Direct(f"WITH {SETTLING} SELECT 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +180,17 @@ def drop_old_replies(tx: WriteTx, namespace: str) -> None:
 def _settle(
     tx: WriteTx, namespace: str, job_id: str, attempt: int, outcomes: Mapping[int, str]
 ) -> None:
+    _SETTLE.rows(tx, namespace=namespace, job_id=job_id, attempt=attempt, **settling(outcomes))
+
+
+def settling(outcomes: Mapping[int, str]) -> dict[str, Any]:
+    """Return the values that `SETTLING` takes beside namespace, job_id and attempt."""
     taken = sum(outcome in _TAKEN for outcome in outcomes.values())
-    _SETTLE.run(
-        tx,
-        namespace=namespace,
-        job_id=job_id,
-        attempt=attempt,
-        calls=list(outcomes),
-        outcomes=list(outcomes.values()),
-        kept=max(0, KEPT_REPLIES - taken),
-    )
+    return {
+        "calls": list(outcomes),
+        "outcomes": list(outcomes.values()),
+        "kept": max(0, KEPT_REPLIES - taken),
+    }
 
 
 def list_replies(

@@ -21,9 +21,9 @@ from tests.integration.ledger.world import Fate, LedgerWorld
 from tests.support.databases import Tenant
 
 MOST = {
-    JobKind.SUMMARIZE: 12,
-    JobKind.EXTRACT: 22,
-    JobKind.PROJECT: 25,
+    JobKind.SUMMARIZE: 10,
+    JobKind.EXTRACT: 19,
+    JobKind.PROJECT: 24,
 }
 MOST_A_TURN = 14
 MOST_A_SEALING_TURN = 22

@@ -11,6 +11,7 @@ from shared.domain.jobs import Done, FailureClass, JobKind
 from shared.ids import Prefix, new_id
 from shared.store import job_leases
 from shared.store.blocks import BlockRow, summaries_of
+from shared.store.job_endings import finish
 from shared.store.jobs import cancel_by_hand, retry_by_hand
 from shared.store.model_calls import list_replies
 from tests.integration.workers.conftest import NAMESPACE, SUMMARY, World, reply
@@ -275,7 +276,7 @@ def test_a_finish_without_the_lease_raises_and_rolls_back(world: World) -> None:
     assert job is not None
     stranger = replace(job, lease_token="not-mine")
     with pytest.raises(job_leases.LeaseLost), world.database.write(world.tenant_id) as tx:
-        job_leases.finish(tx, stranger, Done())
+        finish(tx, stranger, Done())
     assert world.job(block, JobKind.SUMMARIZE).state == "running"
 
 
