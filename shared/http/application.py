@@ -23,6 +23,7 @@ from shared.domain.tenancy import Caller
 from shared.errors import Forbidden, NotFound, StrataGateError
 from shared.http import api_page, health
 from shared.http.body_guard import BodyGuard
+from shared.http.openapi import DocumentedApp
 from shared.http.problems import (
     Problem,
     on_http_error,
@@ -68,7 +69,7 @@ def build_app(
     entered at start, after the database is there, and left at the end.
     """
     configure_logs_once(settings.log_format, settings.log_level)
-    app = FastAPI(
+    app = DocumentedApp(
         title=title,
         version=health.release(),
         lifespan=_lifespan(lifespans),
@@ -105,14 +106,23 @@ def _middleware(settings: Settings) -> list[Middleware]:
                 CORSMiddleware,
                 allow_origins=origins,
                 allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-                allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
+                allow_headers=[
+                    "Authorization",
+                    "Content-Type",
+                    "Idempotency-Key",
+                    "Mcp-Protocol-Version",
+                ],
                 expose_headers=["X-Request-Id", "Retry-After"],
             )
         )
     layers += [
         # Streams of events pass as they come: the middleware leaves their type alone.
         Middleware(GZipMiddleware, minimum_size=_WORTH_COMPRESSING, compresslevel=5),
-        Middleware(BodyGuard, limit_bytes=settings.body_limit_bytes),
+        Middleware(
+            BodyGuard,
+            limit_bytes=settings.body_limit_bytes,
+            packed_limit_bytes=settings.restore_limit_bytes,
+        ),
     ]
     return layers
 
