@@ -169,7 +169,7 @@ class QueryEmbedder:
             return self._known.get(key)
 
     def _load(self) -> None:
-        cosines(b"\0\0", b"")  # loads what compares vectors, too
+        cosines(bytes(8), b"")  # loads what compares vectors, too
         try:
             embedder = self._embedder(self._settings)
             embedder.load()

@@ -1,13 +1,13 @@
-"""Vectors as they are stored, 16-bit floats of length one, and their comparison with a query.
+"""Vectors as they are stored, and their comparison with a query.
 
-numpy does it where it is installed; without it, plain Python does the same, slower.
+A number takes one byte, a share of the vector's largest; the length of those bytes as a vector
+stands behind them. numpy compares where it is installed; plain Python does the same, slower.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,11 +17,12 @@ from typing import Any, Final
 from shared.domain.jobs import FailureClass
 from shared.embeddings.port import EmbeddingError, Vector
 
-BYTES_A_NUMBER: Final = 2
+_MOST: Final = 127
+_TAIL: Final = struct.Struct("<f")
 
 
 def pack(vector: Vector, *, dimension: int) -> bytes:
-    """Return a vector scaled to length one as little-endian 16-bit floats.
+    """Return a vector as signed bytes, one a number, and their length as a 32-bit float.
 
     Raises EmbeddingError (malformed): `dimension_mismatch` for another length, `no_direction`
     for zeros, infinities or what is no number.
@@ -33,41 +34,47 @@ def pack(vector: Vector, *, dimension: int) -> bytes:
             f"a vector of {len(vector)} numbers came, {dimension} were expected",
         )
     values = [float(value) for value in vector]
-    norm = math.sqrt(sum(map(mul, values, values)))
-    if not math.isfinite(norm) or norm <= 0.0:
+    if not all(map(math.isfinite, values)) or not any(values):
         raise EmbeddingError(FailureClass.MALFORMED, "no_direction", "a vector without direction")
-    return struct.pack(f"<{dimension}e", *(value / norm for value in values))
+    largest = max(map(abs, values))
+    numbers = [round(value / largest * _MOST) for value in values]
+    return struct.pack(f"<{dimension}b", *numbers) + _TAIL.pack(_length(numbers))
 
 
-def unpack(packed: bytes) -> list[float]:
-    """Return the numbers of a stored vector."""
-    return list(struct.unpack(f"<{len(packed) // BYTES_A_NUMBER}e", packed))
+def unpack(packed: bytes) -> tuple[list[int], float]:
+    """Return the numbers of a stored vector, and their length."""
+    count = len(packed) - _TAIL.size
+    return list(struct.unpack_from(f"<{count}b", packed)), _TAIL.unpack_from(packed, count)[0]
 
 
 def cosines(query: bytes, stored: bytes) -> list[float]:
     """Return the cosine of a packed query with each of the packed vectors that stand in a row."""
     width = len(query)
-    if not width or len(stored) % width:
+    if width <= _TAIL.size or len(stored) % width:
         raise ValueError(f"{len(stored)} bytes are no row of vectors of {width} bytes")
     numpy = _numpy()
-    if numpy is not None:
-        rows = numpy.frombuffer(stored, dtype="<f2").reshape(-1, width // BYTES_A_NUMBER)
-        asked = numpy.frombuffer(query, dtype="<f2").astype("float32")
-        found: list[float] = (rows.astype("float32") @ asked).tolist()
-        return found
-    return _cosines_plain(query, stored)
+    if numpy is None:
+        return _cosines_plain(query, stored)
+    count = width - _TAIL.size
+    asked, length = unpack(query)
+    rows = numpy.frombuffer(stored, dtype="u1").reshape(-1, width)
+    numbers = rows[:, :count].view("i1").astype("f4")
+    lengths = rows[:, count:].copy().view("<f4").ravel()
+    found: list[float] = (numbers @ numpy.array(asked, dtype="f4") / (lengths * length)).tolist()
+    return found
 
 
 def _cosines_plain(query: bytes, stored: bytes) -> list[float]:
-    asked = unpack(query)
-    return [
-        _dot(asked, unpack(stored[place : place + len(query)]))
-        for place in range(0, len(stored), len(query))
-    ]
+    asked, asked_length = unpack(query)
+    found: list[float] = []
+    for place in range(0, len(stored), len(query)):
+        numbers, length = unpack(stored[place : place + len(query)])
+        found.append(sum(map(mul, asked, numbers)) / (asked_length * length))
+    return found
 
 
-def _dot(left: Sequence[float], right: Sequence[float]) -> float:
-    return math.fsum(map(mul, left, right))
+def _length(numbers: list[int]) -> float:
+    return math.sqrt(sum(map(mul, numbers, numbers)))
 
 
 @lru_cache(maxsize=1)

@@ -117,10 +117,17 @@ def _begin(connection: Connection, begin: str, tenant_id: str) -> None:
     send(connection, statement.as_string())
 
 
-def send(connection: Connection, statement: str, values: Mapping[str, Any] | None = None) -> Any:
+def send(
+    connection: Connection,
+    statement: str,
+    values: Mapping[str, Any] | None = None,
+    *,
+    binary: bool = False,
+) -> Any:
     """Send psycopg one statement as it is, on the transaction under way; return its cursor.
 
-    Without `values` it may be several, separated by semicolons.
+    Without `values` it may be several, separated by semicolons. `binary` has the rows come as
+    they are stored, which spares much for bytes.
 
     The cursor is the connection's own for this purpose: read it before the next one is sent.
     Errors are SQLAlchemy's, and a connection that broke leaves the pool.
@@ -130,7 +137,7 @@ def send(connection: Connection, statement: str, values: Mapping[str, Any] | Non
     if cursor is None:
         cursor = fairy.info[_CURSOR] = fairy.cursor(row_factory=namedtuple_row)
     try:
-        cursor.execute(statement, values, prepare=None if values else False)
+        cursor.execute(statement, values, prepare=None if values else False, binary=binary)
     except psycopg.Error as error:
         raise _translated(connection, statement, error) from error
     return cursor

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import func, literal_column, or_, select, text
-from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy import func, or_, select, text
 
-from shared.store.database import QueueTx, ReadTx
+from shared.store.database import QueueTx, ReadTx, send
 from shared.store.vectors import VECTOR_TABLES, VectorKind, VectorModel, identity_of, rows_of
 
 _CHUNK: Final = 20_000
@@ -19,6 +18,17 @@ _CHUNK: Final = 20_000
 _LISTED: Final = 100
 """How many refused texts are named."""
 
+_CHUNKS: Final = {
+    kind: f"""
+        SELECT {kind.value}_id, vector FROM {kind.value}_vectors
+        WHERE tenant_id = %(tenant_id)s AND namespace = %(namespace)s
+          AND model = %(model)s AND dimension = %(dimension)s AND vector IS NOT NULL
+          AND (%(threads)s::text[] IS NULL OR thread_id = ANY(%(threads)s))
+          AND (%(before)s::text IS NULL OR {kind.value}_id < %(before)s)
+        ORDER BY {kind.value}_id DESC LIMIT %(size)s
+        """  # noqa: S608 - joins names of the code; every value is a parameter
+    for kind in VectorKind
+}
 _MODELS = text("SELECT model, dimension, vectors FROM stored_vector_models()")
 
 
@@ -40,45 +50,26 @@ def vectors_in_chunks(
     limit: int,
 ) -> Iterator[tuple[list[str], bytes]]:
     """Yield ids with their packed vectors in a row, the newest first, at most `limit` in all."""
-    table, identity = VECTOR_TABLES[kind], VECTOR_TABLES[kind].c[identity_of(kind)]
-    before: str | None = None
-    left = limit
-    while left > 0:
-        conditions = [
-            *rows_of(tx, table, namespace),
-            table.c.model == model.name,
-            table.c.dimension == model.dimension,
-            table.c.vector.is_not(None),
-        ]
-        if threads is not None:
-            conditions.append(table.c.thread_id.in_(threads))
-        if before is not None:
-            conditions.append(identity < before)
-        size = min(_CHUNK, left)
-        part = (
-            select(identity.label("id"), table.c.vector)
-            .where(*conditions)
-            .order_by(identity.desc())
-            .limit(size)
-            .subquery("part")
-        )
-        newest_first = part.c.id.desc()
-        row = tx.connection.execute(
-            select(
-                func.array_agg(aggregate_order_by(part.c.id, newest_first)).label("ids"),
-                func.string_agg(
-                    part.c.vector,
-                    aggregate_order_by(literal_column("''::bytea"), newest_first),
-                ).label("packed"),
-            )
-        ).one()
-        if row.ids is None:
+    statement = _CHUNKS[kind]
+    values: dict[str, Any] = {
+        "tenant_id": tx.tenant_id,
+        "namespace": namespace,
+        "model": model.name,
+        "dimension": model.dimension,
+        "threads": None if threads is None else list(threads),
+        "before": None,
+    }
+    while limit > 0:
+        values["size"] = min(_CHUNK, limit)
+        rows = send(tx.connection, statement, values, binary=True).fetchall()
+        if not rows:
             return
-        yield list(row.ids), bytes(row.packed)
-        if len(row.ids) < size:
+        ids = [row[0] for row in rows]
+        yield ids, b"".join([row[1] for row in rows])
+        if len(rows) < values["size"]:
             return
-        left -= size
-        before = row.ids[-1]
+        limit -= len(rows)
+        values["before"] = ids[-1]
 
 
 def has_other_models(tx: ReadTx, namespace: str, kind: VectorKind, model: VectorModel) -> bool:

@@ -29,7 +29,7 @@ def _vectors_of(name: str, source: str, identity: str) -> Table:
         required_text("thread_id"),
         required_text("model"),
         Column("dimension", Integer, nullable=False),
-        # Little-endian 16-bit floats of length one; NULL where the model refused the text.
+        # A signed byte a number and four of their length; NULL where the model refused the text.
         Column("vector", LargeBinary),
         created_at(),
         ForeignKeyConstraint(
@@ -39,7 +39,7 @@ def _vectors_of(name: str, source: str, identity: str) -> Table:
         ),
         CheckConstraint("dimension > 0", name="dimension"),
         CheckConstraint(
-            "vector IS NULL OR octet_length(vector) = 2 * dimension", name="vector_length"
+            "vector IS NULL OR octet_length(vector) = dimension + 4", name="vector_length"
         ),
         Index(f"ix_{name}_namespace", "tenant_id", "namespace", identity),
     )

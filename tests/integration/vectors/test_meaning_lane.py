@@ -70,7 +70,7 @@ def test_vectors_of_another_model_or_length_degrade_the_lane_never_the_search(
     change = {
         "model": "UPDATE message_vectors SET model = 'openai:former'",
         "dimension": "UPDATE message_vectors SET dimension = 8, "
-        "vector = substring(vector FROM 1 FOR 16)",
+        "vector = substring(vector FROM 1 FOR 12)",
     }[column]
     with vectors.database.write(vectors.tenant.tenant_id) as tx:
         tx.connection.execute(text(change))

