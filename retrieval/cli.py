@@ -31,6 +31,7 @@ def register(app: typer.Typer) -> None:
     app.command()(search)
     app.command()(show)
     app.command("mcp")(serve_mcp)
+    app.command("console")(serve_console)
 
 
 def search(
@@ -110,6 +111,13 @@ def serve_mcp(
     )
     configure_logs_once(settings.log_format, settings.log_level)
     serve_stdio(api_url or settings.api_url, key, fixed)
+
+
+def serve_console() -> None:
+    """Serve the memory console, where people see what is remembered and why."""
+    from retrieval.console.app import run  # noqa: PLC0415 - the pages' library takes a second
+
+    run()
 
 
 def _events_table(items: list[dict[str, Any]]) -> Table:

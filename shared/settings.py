@@ -250,6 +250,22 @@ class Settings(BaseSettings):
     )
     api_key: SecretStr | None = Field(default=None, description="Key the command line uses.")
 
+    # Console
+    console_host: str = Field(default="127.0.0.1", description="Where the console listens.")
+    console_port: int = Field(default=8_090, ge=1, le=65_535, description="Its port.")
+    console_api_url: str | None = Field(
+        default=None, description="Where the console finds the API; empty: at API_URL."
+    )
+    console_retrieval_url: str | None = Field(
+        default=None, description="The same of retrieval, where it is served apart."
+    )
+    console_storage_secret: SecretStr | None = Field(
+        default=None, description="Signs the console's cookies; empty: made anew at each start."
+    )
+    console_secure_cookie: bool = Field(
+        default=False, description="Send that cookie over TLS alone; set it where TLS ends before."
+    )
+
     # Metrics
     metrics_address: str = Field(
         default="127.0.0.1", description="Where workers, relay and upkeep serve their metrics."

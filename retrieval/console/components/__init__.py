@@ -1,0 +1,1 @@
+"""What pages are made of: tables, quotes, badges, figures, curves, and states in words."""
