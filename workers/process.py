@@ -19,7 +19,7 @@ from workers.models.registry import build_model
 from workers.reprocess import aiming_steps
 from workers.runner import Deps
 from workers.step import Step
-from workers.steps import embed, erase, extract, import_memory, project, summarize
+from workers.steps import embed, erase, export, extract, import_memory, project, summarize
 
 STEPS: Final[Mapping[JobKind, Step[Any, Any]]] = aiming_steps(
     {
@@ -30,6 +30,7 @@ STEPS: Final[Mapping[JobKind, Step[Any, Any]]] = aiming_steps(
             project.STEP,
             import_memory.STEP,
             erase.STEP,
+            export.STEP,
             embed.STEP,
         )
     }

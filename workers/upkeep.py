@@ -15,6 +15,7 @@ from shared.logs import get_logger
 from shared.metrics import JOBS_LIVE, JOBS_RESCUED, OLDEST_DUE_SECONDS
 from shared.settings import QUEUES, Settings
 from shared.store.database import Database, QueueDatabase
+from shared.store.exports import expire_exports
 from shared.store.job_pruning import prune_ended, tenants_with_old_jobs
 from shared.store.job_queue import Depth, rescue_expired, sample_depth
 from workers.retention import retain
@@ -22,6 +23,7 @@ from workers.sampling import sample_ledger
 
 _LIVE: Final = ("available", "running", "retryable")
 _PRUNE_EVERY: Final = 12
+_MOST_EXPIRED: Final = 100
 _log = get_logger("workers.upkeep")
 
 
@@ -57,6 +59,8 @@ def upkeep_once(
     if prune:
         pruned = _prune(queue, database, settings)
         retained = retain(queue, database, settings)
+        with queue.transaction() as tx:
+            expire_exports(tx, most=_MOST_EXPIRED)
         sample_ledger(queue)
     return Pass(len(rescued) - dead, dead, pruned, retained, tuple(depth))
 

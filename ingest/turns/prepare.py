@@ -133,10 +133,10 @@ def _prepared(message: Message) -> PreparedMessage:
         content=redact(message.content),
         tool_calls=tuple(redact_value(dict(call)) for call in message.tool_calls),
     )
-    return PreparedMessage(message, redacted, _frequencies(redacted))
+    return PreparedMessage(message, redacted, frequencies_of(redacted))
 
 
-def _frequencies(message: Message) -> Mapping[str, int]:
+def frequencies_of(message: Message) -> Mapping[str, int]:
     """Count what a message is found by; what memory itself put there must not find itself."""
     if message.origin is Origin.INJECTED:
         return {}

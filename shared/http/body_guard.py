@@ -13,6 +13,9 @@ from shared.http.problems import problem_response
 ITEM_BY_ITEM = "/batch"
 """How paths end whose body is a list that their route checks item by item."""
 
+PACKED = "/restore"
+"""How paths end whose body is a file that their route unpacks and checks itself."""
+
 _IN_THREAD_BYTES = 65_536
 _WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
@@ -24,12 +27,13 @@ class ClientGone(Exception):
 class BodyGuard:
     """Refuses bodies over `limit_bytes` (413), of another type (415), and unsafe JSON (422).
 
-    A gzip body is inflated, within the same limit.
+    A gzip body is inflated, within the same limit. A packed file has a limit of its own.
     """
 
-    def __init__(self, app: ASGIApp, limit_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, limit_bytes: int, packed_limit_bytes: int = 0) -> None:
         self.app = app
         self.limit_bytes = limit_bytes
+        self.packed_limit_bytes = packed_limit_bytes or limit_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -37,7 +41,11 @@ class BodyGuard:
             await self.app(scope, receive, send)
             return
         try:
-            body = await self._read(scope, receive)
+            if scope["path"].endswith(PACKED):
+                body = await self._read(scope, receive, self.packed_limit_bytes)
+                await self.app(scope, _replay(body, receive), send)
+                return
+            body = await self._read(scope, receive, self.limit_bytes)
             encoding = (_header(scope, b"content-encoding") or b"").decode("latin-1")
             if is_compressed(encoding):
                 body = await to_thread.run_sync(self._inflate, body)
@@ -53,9 +61,9 @@ class BodyGuard:
             return
         await self.app(scope, _replay(body, receive), send)
 
-    async def _read(self, scope: Scope, receive: Receive) -> bytes:
-        if int(_header(scope, b"content-length") or 0) > self.limit_bytes:
-            raise self._too_large()
+    async def _read(self, scope: Scope, receive: Receive, limit_bytes: int) -> bytes:
+        if int(_header(scope, b"content-length") or 0) > limit_bytes:
+            raise _too_large(limit_bytes)
         parts: list[bytes] = []
         size, more = 0, True
         while more:
@@ -64,16 +72,17 @@ class BodyGuard:
                 raise ClientGone
             parts.append(message.get("body", b""))
             size += len(parts[-1])
-            if size > self.limit_bytes:
-                raise self._too_large()
+            if size > limit_bytes:
+                raise _too_large(limit_bytes)
             more = message.get("more_body", False)
         return b"".join(parts)
 
     def _inflate(self, body: bytes) -> bytes:
         return inflate(body, limit_bytes=self.limit_bytes)
 
-    def _too_large(self) -> TooLarge:
-        return TooLarge(f"a body may have {self.limit_bytes} bytes; send it in parts")
+
+def _too_large(limit_bytes: int) -> TooLarge:
+    return TooLarge(f"a body may have {limit_bytes} bytes; send it in parts")
 
 
 async def _check(body: bytes) -> None:

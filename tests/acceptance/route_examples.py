@@ -6,6 +6,9 @@ and names, in bodies as in paths. A new route without an example fails test_tena
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +26,7 @@ PREFIXES = {
     "imp": Prefix.IMPORT,
     "bat": Prefix.BATCH,
     "era": Prefix.ERASURE,
+    "exp": Prefix.EXPORT,
     "job": Prefix.JOB,
     "key_id": Prefix.KEY,
     "cfl": Prefix.CONFLICT,
@@ -34,13 +38,14 @@ PREFIXES = {
 class Example:
     """A request: its body and query. `begins`: it begins a namespace that is not there yet.
 
-    `chosen` fills what in the path is neither an id nor a namespace.
+    `chosen` fills what in the path is neither an id nor a namespace. `file`: sent as it is.
     """
 
     body: Any = None
     query: dict[str, str] = field(default_factory=dict)
     begins: bool = False
     chosen: dict[str, str] = field(default_factory=dict)
+    file: bytes | None = None
 
 
 NO_BODY = Example()
@@ -57,7 +62,18 @@ def tool(name: str, **arguments: Any) -> Example:
     return Example(body, chosen={"tool_name": name})
 
 
+def empty_bundle() -> bytes:
+    """The bundle of a namespace in which nothing was said."""
+    counters = ("turn_count", "block_count", "erased_turn_count", "erased_block_count")
+    first = {"record": "bundle", "format": "stratagate.bundle", "version": 1, "policy": {}}
+    line = json.dumps(first | dict.fromkeys(counters, 0)).encode() + b"\n"
+    last = {"record": "end", "counts": {}, "sha256": hashlib.sha256(line).hexdigest()}
+    return gzip.compress(line + json.dumps(last).encode() + b"\n")
+
+
 EXAMPLES: dict[str, tuple[Example, ...]] = {
+    # Before whatever else begins a namespace: it takes an empty one.
+    "POST /v1/namespaces/{ns}/restore": (Example(file=empty_bundle(), begins=True),),
     "POST /v1/namespaces/{ns}/turns": (
         Example(turn("tenancy", "Hello from another tenant."), begins=True),
     ),
@@ -72,6 +88,9 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example({"selector": {"turn": "{trn}"}, "dry_run": True}),
         Example({"selector": {"label": "nobody=here"}}),
     ),
+    "POST /v1/namespaces/{ns}/exports": (NO_BODY,),
+    "GET /v1/exports/{exp}": (NO_BODY,),
+    "GET /v1/exports/{exp}/bundle": (NO_BODY,),
     "GET /v1/erasures/{era}": (NO_BODY,),
     "POST /v1/erasures/{era}/verify": (Example({"ids": ["{trn}"]}),),
     "DELETE /v1/namespaces/{ns}": (NO_BODY,),

@@ -48,7 +48,8 @@ class Request:
         return client.request(
             method,
             filled(self.path, names),
-            json=filled(self.example.body, names),
+            json=None if self.example.file else filled(self.example.body, names),
+            content=self.example.file,
             params=filled(self.example.query, names),
         )
 
@@ -138,6 +139,8 @@ def filled_memory(memory: Memory) -> Names:
     key = memory.post("/v1/keys", {"label": "to be revoked", "permissions": ["read"]})
     selector = {"selector": {"label": "nobody=here"}}
     erasure = memory.post(f"{memory.written}/erasures", selector, expect=202)
+    memory.settled_jobs()
+    export = memory.post(f"{memory.written}/exports", expect=202)
     export = '{"candidates": [{"title": "Likes tea", "summary": "Likes tea."}]}'
     begun = memory.post(f"{memory.written}/imports", {"text": export}, expect=202)
     memory.settled_jobs()
@@ -152,6 +155,7 @@ def filled_memory(memory: Memory) -> Names:
         "nod": nodes["items"][0]["node_id"],
         "bat": found["batch_id"],
         "era": erasure["erasure_id"],
+        "exp": export["export_id"],
         "imp": begun["import_id"],
         "job": memory.jobs()[0]["job_id"],
         "key_id": key["key_id"],

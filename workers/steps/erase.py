@@ -29,6 +29,7 @@ from shared.store.erasures import (
     save_progress,
     tombstones_of,
 )
+from shared.store.exports import withdraw_bundles
 from shared.store.import_undo import show_undone
 from workers.erasing import MOST_WORDS, erase_event, erase_turns
 from workers.models.asking import Asker
@@ -91,6 +92,7 @@ def store(tx: WriteTx, _job: Job, erasure_id: str, context: StepContext) -> Outc
     erasure = find_erasure(tx, erasure_id, lock=True)
     if erasure.state == DONE:
         return Done(reason="done_before")
+    withdraw_bundles(tx, erasure.namespace)
     progress = Progress.of(erasure.progress)
     if progress.phase == _SOURCES:
         return _sources(tx, erasure, progress, context)
