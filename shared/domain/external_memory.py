@@ -6,6 +6,7 @@ Ids, pins, weights and counts of the file are not read. Times stay the strings t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -23,6 +24,7 @@ _QUOTE = 500
 _SHORT = 200
 _EVENT_TYPE = 80
 _PARTICIPANTS = 24
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _Word = TypeVar("_Word", bound=StrEnum)
 
 
@@ -175,10 +177,18 @@ def _temporal(value: object) -> CandidateTime | None:
     return time
 
 
+def storable(text: str) -> str:
+    """Return the text without NUL and lone surrogates, which no database and no reply can hold.
+
+    Escapes of a file's strings make them out of text that was sound when it came.
+    """
+    return _UNSTORABLE.sub("", text)
+
+
 def _text(value: object, limit: int) -> str | None:
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str):
         return None
-    return value.strip()[:limit]
+    return storable(value).strip()[:limit] or None
 
 
 def _texts(value: object, *, count: int, limit: int) -> tuple[str, ...]:

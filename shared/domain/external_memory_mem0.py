@@ -11,6 +11,7 @@ from shared.domain.external_memory import (
     CandidateTime,
     ClaimedBasis,
     ClaimedPrecision,
+    storable,
 )
 
 _TITLE = 80
@@ -38,7 +39,7 @@ def parse_mem0_item(item: object) -> Candidate | None:
     if not isinstance(item, Mapping):
         return None
     memory = item.get("memory")
-    text = _SPACES.sub(" ", memory).strip() if isinstance(memory, str) else ""
+    text = _SPACES.sub(" ", storable(memory)).strip() if isinstance(memory, str) else ""
     if not text:
         return None
     created = item.get("created_at")
@@ -47,12 +48,16 @@ def parse_mem0_item(item: object) -> Candidate | None:
         summary=text[:SUMMARY_LIMIT],
         tags=_tags(item),
         temporal=CandidateTime(
-            mentioned_at=created.strip() or None if isinstance(created, str) else None,
+            mentioned_at=_when(created),
             precision=ClaimedPrecision.UNKNOWN,
             basis=ClaimedBasis.UNKNOWN,
         ),
         provenance=_provenance(item.get("id")),
     )
+
+
+def _when(created: object) -> str | None:
+    return storable(created).strip()[:_TAG] or None if isinstance(created, str) else None
 
 
 def _title(text: str) -> str:
@@ -68,10 +73,10 @@ def _tags(item: Mapping[str, object]) -> tuple[str, ...]:
     categories = item.get("categories")
     if isinstance(categories, list):
         values.extend(categories)
-    texts = (value.strip()[:_TAG] for value in values if isinstance(value, str))
+    texts = (storable(value).strip()[:_TAG] for value in values if isinstance(value, str))
     return tuple(dict.fromkeys(text for text in texts if text))[:_TAGS]
 
 
 def _provenance(identity: object) -> str:
-    label = str(identity).strip() if isinstance(identity, str | int) else ""
+    label = storable(str(identity)).strip() if isinstance(identity, str | int) else ""
     return f"external:mem0:{label or 'unknown'}"[:_LABEL]

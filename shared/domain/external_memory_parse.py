@@ -11,7 +11,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from shared.domain.external_memory import MAX_CANDIDATES, Candidate, normalise_candidate
+from shared.domain.external_memory import (
+    MAX_CANDIDATES,
+    Candidate,
+    normalise_candidate,
+    storable,
+)
 from shared.domain.external_memory_mem0 import is_mem0, parse_mem0_item
 from shared.domain.model_json import UnreadableReply, read_object, read_value
 from shared.errors import InvalidInput
@@ -105,7 +110,9 @@ def _root(text: str) -> dict[str, object]:
 
 def _check_word(value: object, known: tuple[str, ...], complaint: str) -> None:
     if isinstance(value, str) and value.strip() and value.strip() not in known:
-        raise UnreadableImport(f"{complaint}: {value.strip()[:200]}", is_recoverable=False)
+        raise UnreadableImport(
+            f"{complaint}: {storable(value).strip()[:200]}", is_recoverable=False
+        )
 
 
 def _listed(root: Mapping[str, object]) -> list[object]:

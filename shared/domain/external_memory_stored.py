@@ -9,7 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from shared.domain.external_memory import Candidate, CandidateTime, normalise_candidate
+from shared.domain.external_memory import (
+    Candidate,
+    CandidateTime,
+    normalise_candidate,
+    storable,
+)
 from shared.domain.external_memory_decide import Decision, ImportAction
 from shared.domain.redaction import redact, redact_value
 
@@ -24,11 +29,15 @@ def redacted_decision(decision: Decision) -> Decision:
     """Return the decision without secrets in the words of the decider."""
     return replace(
         decision,
-        reason=None if decision.reason is None else redact(decision.reason),
+        reason=None if decision.reason is None else _told(decision.reason),
         merged=None if decision.merged is None else redacted_candidate(decision.merged),
-        proposed=None if decision.proposed is None else redact(decision.proposed),
-        rejected_event_ids=tuple(redact(one) for one in decision.rejected_event_ids),
+        proposed=None if decision.proposed is None else _told(decision.proposed),
+        rejected_event_ids=tuple(_told(one) for one in decision.rejected_event_ids),
     )
+
+
+def _told(text: str) -> str:
+    return redact(storable(text))
 
 
 def candidate_to_json(candidate: Candidate) -> dict[str, Any]:

@@ -130,10 +130,7 @@ class World:
 
     def script(self, **behaviours: Callable[[ModelTask[Any]], Any]) -> None:
         """Answer kinds of task by functions; the others follow the rules."""
-        self.model.behaviours = {
-            kind: lambda task, say=say: ModelReply(say(task), "scripted")
-            for kind, say in behaviours.items()
-        }
+        self.model.behaviours = {kind: _replying(say) for kind, say in behaviours.items()}
 
     def due(self) -> list[str]:
         with self.database.read(self.tenant.tenant_id) as tx:
@@ -185,12 +182,17 @@ class World:
         seen["counts"] = {
             name: namespace["counts"][name] for name in ("turns", "blocks", "events", "nodes")
         } | {name: namespace[name] for name in ("turn_count", "block_count")}
-        return _without_batches(seen)
+        shown: Json = _without_batches(seen)
+        return shown
 
     def rows(self, table: str) -> list[Json]:
         with self.database.read(self.tenant.tenant_id) as tx:
             found = tx.connection.execute(text(f"SELECT * FROM {table}"))  # noqa: S608 - a name of the test
             return [dict(row._mapping) for row in found]
+
+
+def _replying(say: Callable[[ModelTask[Any]], Any]) -> Callable[[ModelTask[Any]], ModelReply]:
+    return lambda task: ModelReply(say(task), "scripted")
 
 
 def _without_batches(value: Any) -> Any:
