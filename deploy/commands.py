@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verbs.add_parser("setup", help="make .venv and install the locked dependencies")
-    up = verbs.add_parser("up", help="start database, broker, API, workers and Flower")
+    up = verbs.add_parser("up", help="start database, broker, API, workers, Flower and console")
     _data(up)
     up.add_argument("--port", type=_port, default=8080, help="port of the API (0: a free one)")
     up.add_argument("--apart", action="store_true", help="a process and port for each service")

@@ -32,12 +32,15 @@ def run_demo(options: argparse.Namespace) -> int:
     console = _console()
     data_dir = options.data or ROOT / ".stratagate" / "demo"
     console.rule("[bold]StrataGate[/]: one conversation, from turn to receipt")
-    console.print("Starting Postgres, the broker, the API, the relay, a worker and Flower …")
+    console.print(
+        "Starting Postgres, the broker, the API, the relay, a worker, Flower and the console …"
+    )
     try:
         with Stack(data_dir, StackOptions(port=options.port)).up() as stack:
             _walk(stack, console)
             if options.keep:
-                console.print("\nRunning until Ctrl-C.")
+                console.print(f"\nThe console is at [bold]{stack.console_url}[/]; sign in with the")
+                console.print(f"key in {_from_here(stack.folder.key_file)}. Running until Ctrl-C.")
                 stack.wait_for_end()
     except LocalFault as fault:
         console.print(f"[bold red]{fault}[/]")
@@ -113,9 +116,10 @@ def _where_to_go(stack: RunningStack, namespace: str, console: Console) -> None:
     console.print(
         f"The memory of this demo is kept in namespace [bold]{namespace}[/]. To look around:\n"
         f"  python3 -m deploy up --data {_from_here(stack.folder.root)}\n"
-        "prints the address of the API, described at /docs, and of Flower, whose queues are the\n"
-        "stages of this walk. docs/walk.md tells the same walk function by function, and\n"
-        "README.md shows how to post turns and ask for context from curl and Python.",
+        "prints the addresses of the console, where this memory can be seen and searched, of the\n"
+        "API, described at /docs, and of Flower, whose queues are the stages of this walk.\n"
+        "docs/walk.md tells the same walk function by function, and README.md shows how to post\n"
+        "turns and ask for context from curl and Python.",
         soft_wrap=True,
     )
 

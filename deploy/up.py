@@ -34,7 +34,8 @@ def run_up(options: argparse.Namespace) -> int:
 def summary(folder: InstanceFolder, state: InstanceState) -> str:
     """Return where everything is; secrets by the path of their file, never themselves."""
     apart = state.retrieval_url != state.api_url
-    rows = [
+    rows = [("Console", state.console_url)] if state.console_url else []
+    rows += [
         ("API (ingest)" if apart else "API", state.api_url),
         ("API docs", f"{state.api_url}/docs"),
     ]

@@ -97,7 +97,9 @@ class Chaos:
             CLOCK_VARIABLE: str(clock_file),
         }
         # Durable: what Postgres has confirmed must be there after it was killed.
-        options = StackOptions(with_flower=False, concurrency=1, settings=settings)
+        options = StackOptions(
+            with_flower=False, with_console=False, concurrency=1, settings=settings
+        )
         starting = Stack(self._data_dir, options)
         with starting.up() as stack:
             self._start_skewed_worker(starting, stack)

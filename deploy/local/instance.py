@@ -29,6 +29,7 @@ class InstanceState:
     api_url: str = ""
     retrieval_url: str = ""
     flower_url: str = ""
+    console_url: str = ""
     database_url: str = ""
     broker_url: str = ""
     moved_to: str = ""

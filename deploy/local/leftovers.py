@@ -7,7 +7,7 @@ from deploy.local.postgres import find_postgres
 from deploy.local.processes import end_leftover
 from deploy.local.valkey import find_valkey
 
-_STOP_ORDER = ("api", "ingest", "retrieval", "relay", "upkeep", "worker", "flower")
+_STOP_ORDER = ("console", "api", "ingest", "retrieval", "relay", "upkeep", "worker", "flower")
 
 
 def end_leftover_processes(folder: InstanceFolder) -> list[str]:

@@ -48,6 +48,11 @@ class RunningStack:
         return self.state.flower_url
 
     @property
+    def console_url(self) -> str:
+        """The memory console's page, empty when it was not wanted."""
+        return self.state.console_url
+
+    @property
     def flower_auth(self) -> str:
         """Flower's `user:password`."""
         return self.folder.flower_file.read_text(encoding="ascii").strip()

@@ -17,6 +17,7 @@ from deploy.local.processes import ProcessSpec
 QUEUES = "summarize,extract,project,embed,import,backfill,upkeep"
 _ROOT = Path(__file__).resolve().parents[2]
 _BIN = Path(sys.executable).parent
+_NOT_FOR_THE_CONSOLE = ("STRATAGATE_DATABASE_URL", "STRATAGATE_BROKER_URL")
 _READY = "/health/ready"
 _LIVE = "/health/live"
 _LIVE_TIMEOUT_S = 4.0
@@ -28,11 +29,15 @@ _NO_ROOT_WARNING = "ignore:You're running the worker with superuser privileges"
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The loopback ports of one stack; equal for both services unless they run apart."""
+    """The loopback ports of one stack; equal for both services unless they run apart.
+
+    Without Flower or the console their port is 0.
+    """
 
     ingest: int
     retrieval: int
     flower: int
+    console: int = 0
 
     @property
     def is_apart(self) -> bool:
@@ -60,7 +65,30 @@ def service_specs(
         specs.append(_http("ingest", "ingest", addresses.ingest, environment))
     else:
         specs.append(_http("api", "app", addresses.ingest, environment))
+    if addresses.console:
+        specs.append(console_spec(addresses, environment))
     return specs
+
+
+def console_spec(addresses: Addresses, environment: Mapping[str, str]) -> ProcessSpec:
+    """Return the process of the memory console; it is ready when the API answers it."""
+    url = f"http://{LOOPBACK}:{addresses.console}"
+    # It asks the API alone, so it is told no password of the servers behind it.
+    kept = {name: it for name, it in environment.items() if name not in _NOT_FOR_THE_CONSOLE}
+    of_console = {
+        "STRATAGATE_CONSOLE_HOST": LOOPBACK,
+        "STRATAGATE_CONSOLE_PORT": str(addresses.console),
+        "STRATAGATE_CONSOLE_API_URL": f"http://{LOOPBACK}:{addresses.ingest}",
+        "STRATAGATE_CONSOLE_RETRIEVAL_URL": f"http://{LOOPBACK}:{addresses.retrieval}",
+    }
+    return ProcessSpec(
+        "console",
+        stratagate("console"),
+        {**kept, **of_console},
+        is_ready=lambda: answers_ok(url + _READY),
+        answers=lambda: answers_ok(url + _LIVE, timeout_s=_LIVE_TIMEOUT_S),
+        working_folder=_ROOT,
+    )
 
 
 def answers_ok(url: str, *, auth: str = "", timeout_s: float = 2.0) -> bool:

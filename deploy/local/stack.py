@@ -24,6 +24,7 @@ from deploy.local.terminal import SilentTerminal, Terminal
 from deploy.local.valkey import start_valkey
 
 _FLOWER_PORT = 5555
+_CONSOLE_PORT = 8090
 _FLOWER_USER = "stratagate"
 _READY_S = 90.0
 
@@ -40,6 +41,7 @@ class StackOptions:
     retrieval_port: int = 0
     apart: bool = False
     with_flower: bool = True
+    with_console: bool = True
     concurrency: int = 2
     settings: Mapping[str, str] = field(default_factory=dict)
     for_tests: bool = False
@@ -94,6 +96,7 @@ class Stack:
             api_url=f"http://{LOOPBACK}:{addresses.ingest}",
             retrieval_url=f"http://{LOOPBACK}:{addresses.retrieval}",
             flower_url=f"http://{LOOPBACK}:{addresses.flower}" if addresses.flower else "",
+            console_url=f"http://{LOOPBACK}:{addresses.console}" if addresses.console else "",
         )
         self._record()
         environment = self._start_servers()
@@ -164,17 +167,27 @@ class Stack:
     def _addresses(self) -> Addresses:
         """Choose the ports: the one asked for, else those of the last run, else free ones."""
         options, last = self.options, read_state(self.folder.ports_file) or {}
+
+        def usual(port: int) -> int | None:
+            return port if options.port else None  # several stacks start side by side
+
         ingest = _port(options.port, last.get("ingest"), "the API")
         ports = {"ingest": ingest}
         if options.apart:
             ports["retrieval"] = _port(options.retrieval_port, last.get("retrieval"), "retrieval")
         if options.with_flower:
-            usual = _FLOWER_PORT if options.port else None  # several stacks start side by side
-            ports["flower"] = free_port(preferred=last.get("flower") or usual)
+            ports["flower"] = free_port(preferred=last.get("flower") or usual(_FLOWER_PORT))
+        if options.with_console:
+            ports["console"] = free_port(preferred=last.get("console") or usual(_CONSOLE_PORT))
         if len(set(ports.values())) < len(ports):
             raise PortTaken(f"Two parts cannot share a port: {ports}.")
         write_state(self.folder.ports_file, last | ports)
-        return Addresses(ingest, ports.get("retrieval", ingest), ports.get("flower", 0))
+        return Addresses(
+            ingest,
+            ports.get("retrieval", ingest),
+            ports.get("flower", 0),
+            ports.get("console", 0),
+        )
 
     def _flower_auth(self) -> str:
         path = self.folder.flower_file

@@ -120,6 +120,8 @@ def _both_services_and_flower_answer(data: InstanceFolder, key: str) -> None:
     assert httpx.get(f"{state.flower_url}/workers", timeout=30).status_code == 401
     seen = httpx.get(f"{state.flower_url}/workers", auth=(user, password), timeout=30)
     assert seen.status_code == httpx.codes.OK
+    console = httpx.get(f"{state.console_url}/health/ready", timeout=30)
+    assert (console.status_code, console.json()) == (200, {"status": "ready", "api": True})
 
 
 def _up_again_after_a_kill(data: InstanceFolder, key: str, url: str) -> None:

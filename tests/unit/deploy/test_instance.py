@@ -16,6 +16,7 @@ STATE = InstanceState(
     api_url="http://127.0.0.1:8080",
     retrieval_url="http://127.0.0.1:8080",
     flower_url="http://127.0.0.1:5555",
+    console_url="http://127.0.0.1:8091",
     database_url="postgresql://postgres:s3cret@127.0.0.1:21000/stratagate",
     processes={"api": ProcessMark(17, 1_700_000_000.5)},
 )
@@ -89,6 +90,7 @@ def test_a_lock_is_waited_for_only_so_long(tmp_path):
 def test_the_summary_names_files_of_secrets_and_no_secret(folder):
     text = summary(folder, STATE)
     assert "http://127.0.0.1:8080/docs" in text
+    assert "http://127.0.0.1:8091" in text
     assert str(folder.key_file) in text
     assert str(folder.flower_file) in text
     assert str(folder.logs) in text

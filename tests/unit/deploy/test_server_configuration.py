@@ -89,5 +89,14 @@ def test_a_worker_serves_every_queue_and_gives_back_what_it_cannot_finish():
     assert [number.name for number, _ in worker.stop_steps] == ["SIGTERM", "SIGQUIT"]
 
 
+def test_the_console_finds_both_services_and_is_told_no_password_of_a_server():
+    console = _specs(Addresses(8080, 8081, 0, 8090))["console"]
+    assert console.environment["STRATAGATE_CONSOLE_API_URL"] == "http://127.0.0.1:8080"
+    assert console.environment["STRATAGATE_CONSOLE_RETRIEVAL_URL"] == "http://127.0.0.1:8081"
+    secret = {"STRATAGATE_DATABASE_URL": "postgresql://u:pw@h/d", "STRATAGATE_BROKER_URL": "r"}
+    told = service_specs(Addresses(1, 1, 0, 2), secret, flower_auth="", concurrency=1)[-1]
+    assert not set(secret) & set(told.environment)
+
+
 def test_without_flower_there_is_no_flower():
     assert "flower" not in _specs(Addresses(8080, 8080, 0))
