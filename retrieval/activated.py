@@ -32,6 +32,8 @@ from shared.store.events import StoredEvent, events_by_id, lasting_events
 from shared.store.vectors import VectorKind
 
 _MAX_FACTS = 12
+_CANDIDATES, _NODE_CANDIDATES = 60, 24
+"""How many events and nodes are looked at for the few that are taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ def _events(
     """Return the chosen events, by rank and weight together, none of the thread's own."""
     hits: list[StoredEvent] = []
     if query.strip():
-        asked = EventQuery(text=query, except_thread=thread_id)
+        asked = EventQuery(text=query, except_thread=thread_id, candidates=_CANDIDATES)
         # Something is always nearest; only what shares a word is worth a line of the context.
         lane = replace(meaning_lane(tx, reader, VectorKind.EVENT), finds=False)
         hits = [one.event for one in ranked_events(tx, reader, asked, lane)[:EVENT_HITS]]
@@ -174,7 +176,7 @@ def _nodes(tx: ReadTx, reader: Reader, query: str, *, thread_id: str) -> list[Fo
     """Return nodes as other conversations alone make them known, best first."""
     if not query.strip():
         return []
-    _, found = found_nodes(tx, reader, query, except_thread=thread_id)
+    _, found = found_nodes(tx, reader, query, except_thread=thread_id, candidates=_NODE_CANDIDATES)
     return found[:NODE_HITS]
 
 

@@ -42,13 +42,15 @@ _TIME_WORD = 0.25
 
 @dataclass(frozen=True, slots=True)
 class EventQuery:
-    """What is asked of the events. `windows` are the query's own time words with their spans."""
+    """What is asked of the events. `windows` are the query's own time words with their spans,
+    `candidates` how many hits of each lane are ranked."""
 
     text: str
     wanted: EventFilter = field(default_factory=EventFilter)
     intent: TemporalIntent | None = None
     windows: tuple[tuple[str, Window], ...] = ()
     except_thread: str | None = None
+    candidates: int = CANDIDATES
 
     @property
     def terms(self) -> dict[str, float]:
@@ -93,7 +95,7 @@ def ranked_events(
     if query.text.strip() and not terms:
         return []
     scope = replace(reader.scope, except_thread=query.except_thread)
-    hits = search_events(tx, scope, terms, wanted=query.wanted, limit=CANDIDATES)
+    hits = search_events(tx, scope, terms, wanted=query.wanted, limit=query.candidates)
     words = {hit.document_id: hit.score for hit in hits}
     happened, said = _in_windows(tx, scope, query)
     passing = _passing(tx, scope, query)

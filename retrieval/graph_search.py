@@ -20,7 +20,7 @@ from shared.store.database import ReadTx, WriteTx
 from shared.store.events import events_by_id
 from shared.store.graph_reads import count_nodes, nodes_of_version
 from shared.store.search import bm25_search
-from shared.store.search_index import DocumentKind
+from shared.store.search_keys import DocumentKind
 
 CANDIDATES = 60
 """How many nodes are looked at; each is checked against what is visible of it now."""
@@ -89,13 +89,14 @@ def found_nodes(
     *,
     at: datetime | None = None,
     except_thread: str | None = None,
+    candidates: int = CANDIDATES,
 ) -> tuple[LoadedViews, list[FoundNode]]:
     """Return the nodes whose visible records answer a query, best first."""
     version = reader.namespace.graph_version_id
     terms = query_terms(query)
     if version is None or not terms:
         return LoadedViews((), {}), []
-    hits = bm25_search(tx, reader.name, DocumentKind.NODE, terms, limit=CANDIDATES)
+    hits = bm25_search(tx, reader.name, DocumentKind.NODE, terms, limit=candidates, version=version)
     live = nodes_of_version(tx, version, [hit.document_id for hit in hits])
     scores = {hit.document_id: hit.score for hit in hits if hit.document_id in live}
     loaded = load_views(tx, list(scores), at=at, except_thread=except_thread)

@@ -18,8 +18,12 @@ CollationKey = tuple[tuple[int, ...], tuple[bool, ...], str]
 
 def collation_key(text: str) -> CollationKey:
     """Return a sort key: characters by collation rank, then lower before upper case."""
-    ranks = tuple(_primary(char) for char in text)
-    return ranks, tuple(char.isupper() for char in text), text
+    # Ids come by the hundred: a table and one look at the whole text save most of the time.
+    rank_of = _ASCII.__getitem__ if text.isascii() else _primary
+    ranks = tuple(map(rank_of, text))
+    if text.islower():
+        return ranks, (False,) * len(text), text
+    return ranks, tuple(map(str.isupper, text)), text
 
 
 def _primary(char: str) -> int:
@@ -31,3 +35,6 @@ def _primary(char: str) -> int:
     if "a" <= lower <= "z":
         return _LETTERS_FROM + ord(lower) - ord("a")
     return _OTHERS_FROM + ord(char)
+
+
+_ASCII = {chr(code): _primary(chr(code)) for code in range(128)}

@@ -49,8 +49,8 @@ BUDGET: Final = 3_000
 """How many postings a search reads before common terms only score. A term alone above it is read
 from its newest documents on, as far as four budgets."""
 
-MAX_TERMS: Final = 62
-"""How many terms of a query are looked for, the rarest: a bit each fits into a number."""
+MAX_TERMS: Final = 32
+"""How many terms of a query are looked for, the rarest; what a long text adds says little."""
 
 _UNBOUNDED: Final = 2**31 - 1
 

@@ -38,39 +38,45 @@ _ADD = text(
         RETURNING w.number, w.is_removal
     ), fresh AS MATERIALIZED (
         SELECT d.number, d.length, d.terms, d.frequencies
-        FROM taken JOIN search_documents AS d
-          ON d.tenant_id = :tenant_id AND d.number = taken.number
+        FROM taken CROSS JOIN LATERAL (
+            SELECT d.number, d.length, d.terms, d.frequencies FROM search_documents AS d
+            WHERE d.tenant_id = :tenant_id AND d.number = taken.number OFFSET 0) AS d
         WHERE NOT taken.is_removal
-    ), posting AS MATERIALIZED (
-        SELECT t.term, d.number,
-               d.number << {NUMBER_SHIFT}
-               | (get_byte(d.frequencies, t.place::integer - 1) << {LENGTH_BITS})::bigint
-               | least(d.length, {MAX_LENGTH}) AS posting,
-               row_number() OVER (PARTITION BY t.term ORDER BY d.number) AS place
+    ), grouped AS (
+        SELECT t.term, array_agg(d.number << {NUMBER_SHIFT}
+            | (get_byte(d.frequencies, t.place::integer - 1) << {LENGTH_BITS})::bigint
+            | least(d.length, {MAX_LENGTH}) ORDER BY d.number) AS postings
         FROM fresh AS d CROSS JOIN unnest(d.terms) WITH ORDINALITY AS t(term, place)
-    ), last AS MATERIALIZED (
-        SELECT t.term, p.part, p.known, p.held
-        FROM (SELECT DISTINCT term FROM posting) AS t CROSS JOIN LATERAL (
+        GROUP BY t.term
+    ), placed AS (
+        SELECT grouped.term, grouped.postings, coalesce(p.part, -1) AS part,
+               coalesce(p.known, 0) AS known,
+               CASE WHEN p.part IS NULL THEN 0
+                    ELSE greatest({PART_SIZE} - p.held, 0) END AS room
+        FROM grouped LEFT JOIN LATERAL (
             SELECT p.part, p.before + cardinality(p.postings) AS known,
                    cardinality(p.postings) AS held
             FROM search_postings AS p
-            WHERE p.tenant_id = :tenant_id AND p.corpus = :corpus AND p.term = t.term
-            ORDER BY p.part DESC LIMIT 1) AS p
+            WHERE p.tenant_id = :tenant_id AND p.corpus = :corpus AND p.term = grouped.term
+            ORDER BY p.part DESC LIMIT 1) AS p ON true
     ), parted AS (
-        SELECT posting.term, posting.number, posting.posting,
-               coalesce(last.known, 0) + posting.place - 1 AS before,
-               CASE WHEN last.part IS NULL THEN (posting.place - 1) / {PART_SIZE}
-                    WHEN posting.place <= {PART_SIZE} - last.held THEN last.part
-                    ELSE last.part + 1
-                         + (posting.place - greatest({PART_SIZE} - last.held, 0) - 1) / {PART_SIZE}
-               END AS part
-        FROM posting LEFT JOIN last ON last.term = posting.term
+        SELECT t.term, t.part + k.k AS part, t.known + greatest(s.start, 1) - 1 AS before,
+               t.postings[s.start : s.start + CASE k.k WHEN 0 THEN t.room
+                                              ELSE {PART_SIZE} END - 1] AS postings
+        FROM placed AS t
+        CROSS JOIN LATERAL generate_series(
+            CASE t.room WHEN 0 THEN 1 ELSE 0 END,
+            (greatest(cardinality(t.postings) - t.room, 0) + {PART_SIZE - 1}) / {PART_SIZE}
+        ) AS k(k)
+        CROSS JOIN LATERAL (
+            SELECT CASE k.k WHEN 0 THEN 1 ELSE t.room + (k.k - 1) * {PART_SIZE} + 1 END AS start
+        ) AS s
     ), added AS (
         INSERT INTO search_postings AS p
             (tenant_id, corpus, term, part, before, first_number, last_number, postings)
-        SELECT :tenant_id, :corpus, term, part, min(before), min(number), max(number),
-               array_agg(posting ORDER BY number)
-        FROM parted GROUP BY term, part
+        SELECT :tenant_id, :corpus, term, part, before, postings[1] >> {NUMBER_SHIFT},
+               postings[cardinality(postings)] >> {NUMBER_SHIFT}, postings
+        FROM parted ORDER BY term, part
         ON CONFLICT (tenant_id, corpus, term, part) DO UPDATE SET
             postings = p.postings || excluded.postings,
             first_number = least(p.first_number, excluded.first_number),
