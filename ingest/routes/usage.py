@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import JSONResponse
+from pydantic import BeforeValidator
 
 from ingest.schemas.usage import UsagePage
 from ingest.usage import asked_span, budget_today, limits_now, usage_page
@@ -14,8 +16,20 @@ from shared.auth import reach
 from shared.domain.tenancy import Caller, Permission, check_name
 from shared.http.dependencies import ClockOf, DatabaseOf, SettingsOf, caller
 from shared.http.paging import PageOf
+from shared.http.problems import field_error
 
 router = APIRouter(prefix="/v1", tags=["administration"])
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+def _written_as_day(value: object) -> object:
+    """Refuse numbers, which would be read as seconds since 1970."""
+    if isinstance(value, str) and _DAY.fullmatch(value) is None:
+        raise field_error("invalid_value", "give a day such as 2026-05-05")
+    return value
+
+
+Day = Annotated[date | None, BeforeValidator(_written_as_day)]
 Reader = Annotated[Caller, Depends(caller(Permission.READ))]
 
 
@@ -29,8 +43,8 @@ def get_usage(
     clock: ClockOf,
     page: PageOf,
     namespace: Annotated[str | None, Query()] = None,
-    first: Annotated[date | None, Query(alias="from", description="UTC day, inclusive.")] = None,
-    last: Annotated[date | None, Query(alias="to", description="UTC day, inclusive.")] = None,
+    first: Annotated[Day, Query(alias="from", description="UTC day, inclusive.")] = None,
+    last: Annotated[Day, Query(alias="to", description="UTC day, inclusive.")] = None,
 ) -> JSONResponse:
     """With the total of the span, today's spend against the budgets, and the tenant's limits."""
     now = clock.now()

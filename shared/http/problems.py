@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from shared.errors import FieldError, InvalidInput, StrataGateError, Unauthorized
 from shared.http.field_messages import field_message
@@ -22,6 +23,7 @@ TYPE_BASE = "urn:stratagate:error:"
 # Codes of pydantic's findings that clients may rely on; every other one is `invalid_value`.
 _FIELD_CODES = {"extra_forbidden": "unknown_field", "missing": "missing_field"}
 _OWN = "stratagate."
+_METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _HTTP_CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 
 
@@ -107,7 +109,20 @@ async def on_http_error(request: Request, error: Exception) -> JSONResponse:
         detail="no such route" if status == 404 else HTTPStatus(status).phrase,
         request_id=request_id_of(request),
     )
-    return JSONResponse(document, status, headers=error.headers, media_type=MEDIA_TYPE)
+    headers = dict(error.headers or {})
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_methods_of(request))
+    return JSONResponse(document, status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Return the methods that the path is served with, over all its routes."""
+    routes = request.app.routes
+    return [
+        method
+        for method in _METHODS
+        if any(r.matches({**request.scope, "method": method})[0] is Match.FULL for r in routes)
+    ]
 
 
 def invalid_of(findings: Sequence[Mapping[str, Any]], base: str = "") -> InvalidInput:

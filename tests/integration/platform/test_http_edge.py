@@ -154,3 +154,27 @@ def test_a_refusal_at_the_edge_has_the_edges_headers(api: httpx.Client, settings
     assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert answer.headers["X-Request-Id"] == answer.json()["request_id"]
+
+
+def test_a_method_that_is_not_served_is_told_all_that_are(api: httpx.Client) -> None:
+    answer = api.request("DELETE", "/v1/policy")
+    assert answer.status_code == 405
+    assert answer.headers["Allow"] == "GET, PATCH"
+    assert api.request("OPTIONS", "/v1/keys").headers["Allow"] == "GET, POST"
+
+
+def test_the_document_says_of_errors_that_they_are_problems(anyone: httpx.Client) -> None:
+    document = anyone.get("/openapi.json").json()
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            for status, response in operation["responses"].items():
+                if status >= "400":
+                    assert [*response["content"]] == ["application/problem+json"], (method, path)
+    assert "429" in document["paths"]["/v1/namespaces/{ns}/turns"]["post"]["responses"]
+
+
+def test_a_number_is_no_day(api: httpx.Client) -> None:
+    answer = api.get("/v1/usage", params={"to": "0"})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "/query/to"
+    assert api.get("/v1/usage", params={"from": "2026-05-01", "to": "2026-05-05"}).is_success
