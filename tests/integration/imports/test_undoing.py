@@ -353,3 +353,20 @@ def test_export_text_is_kept_whole(world: World) -> None:
     assert row["content"] == text
     assert row["thread_id"].startswith("external-import:")
     assert findings(world) == []
+
+
+def test_a_batch_from_before_an_undo_reinforces_nothing_of_it(world: World) -> None:
+    page = world.decided(memory("Plays the cello", "Dana plays the cello in an orchestra."))
+    done = world.confirm(page["import_id"])
+    found = world.post(f"/v1/retrieval/{NS}/events/search", {"query": "cello orchestra"})
+    ref = f"event:{done['event_ids'][0]}"
+    verdict = {"verdict": "sufficient", "evidence_refs": [ref], "next_strategy": "answer"}
+    world.post(f"/v1/batches/{found['batch_id']}/assessment", verdict)
+    world.undo(page["import_id"])
+    use = {"evidence_refs": [ref], "receipt_id": "answer-late"}
+    answer = world.http.post(
+        f"/v1/batches/{found['batch_id']}/use", json=use, headers=world.tenant.headers
+    )
+    assert answer.status_code < 500
+    assert answer.json().get("reinforced", []) == []
+    assert findings(world) == []
