@@ -1,0 +1,174 @@
+"""Every search is answered from indexes: row level security on, the app's role, default planner.
+
+The statements are those that the use cases send; each is explained as it was sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pytest
+from sqlalchemy import event
+
+from retrieval.block_search import search_blocks
+from retrieval.expand import expand_event
+from retrieval.raw import search_raw
+from retrieval.reader import Reader
+from retrieval.schemas import BlockSearch, EventSearch, RawSearch, Span
+from retrieval.search import search_events
+from shared.settings import Settings
+from shared.store.database import Database, WriteTx
+from tests.bench.search_asking import Asker, Timings
+from tests.bench.search_corpus import Namespace, Speech
+from tests.bench.search_derived import load_derived
+from tests.bench.search_load import load_messages
+from tests.support.databases import clone_database, drop_database, settings_for
+
+# Short documents: what is proved is which rows are read, not how long it takes.
+TOKENS = 8
+NAMESPACES = [Namespace(0, 56_000), Namespace(1, 12_000), Namespace(2, 2_000), Namespace(3, 300)]
+EVENTS = 24_000
+LARGE_TABLE = 10_000
+
+Ask = Callable[[WriteTx, Reader], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A database of 10⁵ search documents, and its settings."""
+
+    settings: Settings
+    database: Database
+    url: str
+
+
+@pytest.fixture(scope="module")
+def loaded() -> Iterator[Loaded]:
+    url = clone_database()
+    settings = settings_for(url)
+    database = Database(settings)
+    speech = Speech()
+    total = sum(one.messages for one in NAMESPACES)
+    with psycopg.connect(url) as owner:
+        for one in NAMESPACES:
+            load_messages(owner, database, one, speech, tokens=TOKENS)
+            load_derived(owner, database, one, speech, EVENTS * one.messages // total)
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("ANALYZE")
+    yield Loaded(settings, database, url)
+    database.close()
+    drop_database(url)
+
+
+@pytest.fixture
+def asker(loaded: Loaded, request: pytest.FixtureRequest) -> Asker:
+    namespace = NAMESPACES[getattr(request, "param", 0)]
+    return Asker(loaded.settings, loaded.database, namespace, Speech())
+
+
+def questions(asker: Asker) -> dict[str, Ask]:
+    """Return every kind of search, with words from the speech, with and without filters."""
+    mixed, common = asker.question("mixed"), asker.question("common")
+    event_ids = asker.time_ranked(mixed, Timings())["events"]
+    week = Span.model_validate({"from": "2025-01-06", "to": "2025-01-12"})
+    asked: dict[str, Ask] = dict(asker.use_cases(mixed, event_ids))
+    asked |= {f"{name}, common": ask for name, ask in asker.use_cases(common, event_ids).items()}
+    return asked | {
+        "raw, session": lambda tx, r: search_raw(tx, r, RawSearch(query=mixed, scope="session")),
+        "blocks": lambda tx, r: search_blocks(tx, r, BlockSearch(query=mixed)),
+        "events, filtered": lambda tx, r: search_events(
+            tx, r, EventSearch(query=common, mentioned=week, statuses=["active"])
+        ),
+        "events, last week": lambda tx, r: search_events(
+            tx, r, EventSearch(query=f"{mixed} last week", query_time="2025-01-15T09:00:00Z")
+        ),
+        "expand": lambda tx, r: expand_event(tx, r, event_ids[0]),
+    }
+
+
+def explained(asker: Asker, asks: dict[str, Ask]) -> dict[str, list[Any]]:
+    """Run each search, and explain with execution every statement that read something."""
+    engine = asker.database.engine
+    sent: list[tuple[str, Any]] = []
+
+    def note(_c: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        sent.append((statement, parameters))
+
+    plans: dict[str, list[Any]] = {}
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        for name, ask in asks.items():
+            sent.clear()
+            asker.ask(ask)
+            reads = [one for one in sent if one[0].lstrip().startswith(("SELECT", "WITH"))]
+            assert reads, name
+            with asker.database.read(asker.namespace.tenant_id) as tx:
+                plans[name] = [
+                    tx.connection.exec_driver_sql(
+                        f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}", parameters
+                    ).scalar_one()[0]["Plan"]
+                    for statement, parameters in reads
+                ]
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+    return plans
+
+
+def nodes_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", ()):
+        yield from nodes_of(child)
+
+
+def table_sizes(url: str) -> dict[str, int]:
+    with psycopg.connect(url) as owner:
+        rows = owner.execute("SELECT relname, n_live_tup FROM pg_stat_user_tables").fetchall()
+    return {name: int(size) for name, size in rows}
+
+
+def offences(plan: dict[str, Any], large: Sequence[str]) -> list[str]:
+    """Return what of a plan reads a large table whole, or rows that the tenant's wall removes."""
+    found = []
+    for node in nodes_of(plan):
+        where = node.get("Relation Name", "")
+        if node["Node Type"] == "Seq Scan" and where in large and node["Actual Loops"]:
+            found.append(f"sequential scan of {where}")
+        condition = node.get("Filter", "")
+        if "tenant_id" in condition and node.get("Rows Removed by Filter", 0) and where in large:
+            found.append(f"{node['Rows Removed by Filter']} rows of {where} removed: {condition}")
+    return found
+
+
+@pytest.mark.parametrize(
+    "asker", [0, 1, 2, 3], indirect=True, ids=["56000", "12000", "2000", "300"]
+)
+def test_no_search_reads_a_large_table_whole_or_another_tenants_rows(
+    loaded: Loaded, asker: Asker
+) -> None:
+    sizes = table_sizes(loaded.url)
+    large = [name for name, size in sizes.items() if size > LARGE_TABLE]
+    assert {"messages", "search_documents", "search_postings", "events"} <= set(large)
+    assert sizes["search_documents"] >= 94_000
+    plans = explained(asker, questions(asker))
+    found = {
+        (name, offence)
+        for name, told in plans.items()
+        for one in told
+        for offence in offences(one, large)
+    }
+    assert found == set()
+
+
+def test_the_worst_question_reads_a_bounded_number_of_postings(asker: Asker) -> None:
+    asks = {"raw": asker.use_cases(asker.question("common"), [])["raw"]}
+    plans = explained(asker, asks)
+    read = [
+        node["Actual Rows"] * node["Actual Loops"]
+        for plan in plans["raw"]
+        for node in nodes_of(plan)
+        if node["Node Type"] == "Function Scan" and node.get("Alias") == "u"
+    ]
+    assert max(read) <= 4 * 3_000
