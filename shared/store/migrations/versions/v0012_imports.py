@@ -96,7 +96,16 @@ _PRIVILEGES = {
 
 # Where the source of an import and what was drawn from it stand. Their rows stay when it is
 # undone; one rule where the rows are keeps them out of every list, search, context and count.
-_HIDDEN = ("threads", "turns", "messages", "blocks", "block_states", "events")
+_HIDDEN = (
+    "threads",
+    "turns",
+    "messages",
+    "message_vectors",
+    "blocks",
+    "block_states",
+    "events",
+    "event_vectors",
+)
 # The name is tested first: ordinary threads never pay for the look-up.
 _NOT_UNDONE = """
     CREATE POLICY not_undone ON {table} AS RESTRICTIVE FOR SELECT TO "{role}" USING (
