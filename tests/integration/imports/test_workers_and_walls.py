@@ -15,7 +15,7 @@ from shared.auth import issue_key
 from shared.domain.tenancy import Permission
 from shared.ids import Prefix, new_id
 from shared.settings import Settings
-from shared.store.database import Database, QueueDatabase
+from shared.store.database import Database, QueueDatabase, owner_engine
 from shared.store.job_queue import rescue_expired
 from tests.integration.imports.test_previews import decide
 from tests.integration.imports.world import NS, World, export, memory
@@ -208,3 +208,23 @@ def test_the_command_line_goes_the_whole_way(world: World, tmp_path: Any) -> Non
 
 def told(answer: httpx.Response) -> dict[str, Any]:
     return {name: value for name, value in answer.json().items() if name != "request_id"}
+
+
+def test_every_table_that_holds_rows_of_threads_hides_those_of_undone_imports(
+    settings: Settings,
+) -> None:
+    # Documents are deleted by the undo; batches are history, and their items show nothing hidden.
+    elsewhere = {"search_documents", "batches"}
+    engine = owner_engine(settings)
+    with engine.connect() as connection:
+        named = connection.execute(
+            text(
+                "SELECT table_name FROM information_schema.columns "
+                "WHERE table_schema = 'public' AND column_name = 'thread_id'"
+            )
+        ).scalars()
+        walled = connection.execute(
+            text("SELECT tablename FROM pg_policies WHERE policyname = 'not_undone'")
+        ).scalars()
+        assert set(named) - elsewhere == set(walled)
+    engine.dispose()
