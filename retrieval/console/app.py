@@ -44,6 +44,7 @@ from shared.settings import Settings, get_settings
 
 Render = Callable[[PageContext], Awaitable[None]]
 _ASSETS = Path(__file__).parent / "assets"
+_STYLES = ("console.css", "explore.css")
 _NAMES_SHOWN = 200
 _BUILD_S = 60.0
 _COOKIE = "stratagate_console"
@@ -75,7 +76,8 @@ def create_app(settings: Settings) -> FastAPI:
     app = FastAPI(title="StrataGate console", lifespan=lifespan, openapi_url=None)
     _add_health(app, pool)
     pages_app.add_static_files("/assets", _ASSETS, max_cache_age=0)
-    ui.add_head_html('<link rel="stylesheet" href="/assets/console.css">', shared=True)
+    for style in _STYLES:
+        ui.add_head_html(f'<link rel="stylesheet" href="/assets/{style}">', shared=True)
     add_sign_in(pages_app, browsers, pool)
     for entry in PAGES:
         _add_page(entry, browsers, pool)
