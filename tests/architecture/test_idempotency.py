@@ -13,6 +13,7 @@ NEEDS_NO_KEY = {
     "/v1/namespaces/{ns}/turns/batch": "each turn has its own receipt",
     "/v1/namespaces/{ns}/host-events": "each turn's receipt is made of session and number",
     "/v1/host-events": "each turn's receipt is made of session and number",
+    "/v1/erasures/{era}/verify": "it checks a certificate and writes nothing",
     "/v1/batches/{bat}/assessment": "the latest assessment of a batch holds; the same again is it",
 }
 READS = "/v1/retrieval/{ns}/"
