@@ -28,6 +28,7 @@ from shared.settings import Settings
 _log = get_logger("store")
 _AWAY: Final = frozenset({"08", "53", "57"})
 """Classes of SQLSTATE that pass by themselves: the same request goes through when sent again."""
+_NAMES_NOTHING: Final = "23503"
 _ROLLED_BACK: Final = "40"
 """What Postgres rolled back to end a deadlock, or to keep transactions apart."""
 _BEGIN: Final = sql.SQL("{begin}; SELECT set_config('app.tenant', {tenant_id}, true)")
@@ -234,7 +235,7 @@ def unavailable_when_away() -> Iterator[None]:
     except DBAPIError as error:
         state = _sqlstate(error)
         _log.warning("database_error", sqlstate=state, error=type(error.orig).__name__)
-        if state is not None and state[:2] == _ROLLED_BACK:
+        if state is not None and (state[:2] == _ROLLED_BACK or _lost_its_place(error, state)):
             raise Unavailable(
                 "writers met in the database; nothing was stored, try again",
                 code="busy",
@@ -254,6 +255,12 @@ def unavailable_when_away() -> Iterator[None]:
 def _sqlstate(error: DBAPIError) -> str | None:
     state: str | None = getattr(error.orig, "sqlstate", None)
     return state
+
+
+def _lost_its_place(error: DBAPIError, state: str) -> bool:
+    """Tell a write whose namespace or thread was erased meanwhile: sent again, it begins anew."""
+    named = getattr(getattr(error.orig, "diag", None), "constraint_name", None) or ""
+    return state == _NAMES_NOTHING and named.endswith(("_namespace", "_namespace_thread_id"))
 
 
 def _is_outage(error: DBAPIError, state: str | None) -> bool:

@@ -155,12 +155,12 @@ def lock_thread(tx: WriteTx, namespace: str, thread_id: str) -> ThreadRow:
 
     `derivation_locks` tells in which order rows are locked.
     """
-    tx.connection.execute(
+    begin = (
         insert(threads)
         .values(tenant_id=tx.tenant_id, namespace=namespace, thread_id=thread_id)
         .on_conflict_do_nothing()
     )
-    row = tx.connection.execute(
+    lock = (
         select(threads)
         .where(
             threads.c.tenant_id == tx.tenant_id,
@@ -168,8 +168,13 @@ def lock_thread(tx: WriteTx, namespace: str, thread_id: str) -> ThreadRow:
             threads.c.thread_id == thread_id,
         )
         .with_for_update(key_share=True)
-    ).one()
-    return _thread(row)
+    )
+    # An erasure may take the row while this waits for it: then it begins anew.
+    while True:
+        tx.connection.execute(begin)
+        row = tx.connection.execute(lock).one_or_none()
+        if row is not None:
+            return _thread(row)
 
 
 def find_thread(tx: ReadTx, namespace: str, thread_id: str) -> ThreadRow | None:

@@ -140,7 +140,7 @@ def filled_memory(memory: Memory) -> Names:
     selector = {"selector": {"label": "nobody=here"}}
     erasure = memory.post(f"{memory.written}/erasures", selector, expect=202)
     memory.settled_jobs()
-    export = memory.post(f"{memory.written}/exports", expect=202)
+    bundle = memory.post(f"{memory.written}/exports", expect=202)
     export = '{"candidates": [{"title": "Likes tea", "summary": "Likes tea."}]}'
     begun = memory.post(f"{memory.written}/imports", {"text": export}, expect=202)
     memory.settled_jobs()
@@ -155,7 +155,7 @@ def filled_memory(memory: Memory) -> Names:
         "nod": nodes["items"][0]["node_id"],
         "bat": found["batch_id"],
         "era": erasure["erasure_id"],
-        "exp": export["export_id"],
+        "exp": bundle["export_id"],
         "imp": begun["import_id"],
         "job": memory.jobs()[0]["job_id"],
         "key_id": key["key_id"],

@@ -16,6 +16,7 @@ from shared.errors import NotFound
 from shared.store.audit import AuditEntry, record
 from shared.store.database import ReadTx, WriteTx
 from shared.store.erasure_certificates import certificate_of
+from shared.store.erasure_locks import lock_rows
 from shared.store.erasure_probe import probe
 from shared.store.erasure_selection import turns_page
 from shared.store.erasure_sweep import SWEPT, sweep_page
@@ -125,6 +126,8 @@ def _sources_end(tx: WriteTx, erasure: Erasure, progress: Progress) -> Outcome:
     counts: dict[str, int] = {}
     phase, after = SWEPT[0], ""
     if erasure.kind is SelectorKind.THREAD:
+        thread_ids = [erasure.selector or ""]
+        lock_rows(tx, erasure.namespace, event_ids=[], block_ids=[], thread_ids=thread_ids)
         counts = erase_sources(tx, erasure.erasure_id, {"thread": erasure.selector})
     elif erasure.kind is SelectorKind.NAMESPACE:
         phase = _LEFT_OVER

@@ -150,6 +150,12 @@ _PART = """
             'ANY(%L::text[])', tenant, turn_ids), counts);
         counts := public.erase_rows('public.blocks', format('tenant_id = %L AND block_id = '
             'ANY(%L::text[])', tenant, block_ids), counts);
+        -- A tail of which nothing is left is not open any more.
+        UPDATE public.threads AS h SET sealed_turn_count = turn_count
+        WHERE h.tenant_id = tenant AND h.namespace = space AND h.erased_turn_count > 0
+          AND h.sealed_turn_count < h.turn_count AND NOT EXISTS (
+            SELECT FROM public.turns AS t WHERE t.tenant_id = tenant AND t.namespace = space
+              AND t.thread_id = h.thread_id AND t.sequence > h.sealed_turn_count);
         UPDATE public.namespaces AS n SET revision = revision + 1,
             erased_turn_count = erased_turn_count + counted,
             erased_block_count = erased_block_count + cardinality(block_ids)
@@ -282,7 +288,7 @@ _NAMESPACE = """
         SELECT tenant, 'receipt', public.erasure_hash_of(tenant,
             concat_ws(chr(31), space, r.operation, r.receipt_id)), erasure
         FROM (SELECT operation, receipt_id FROM public.request_receipts
-              WHERE tenant_id = tenant AND namespace = space AND operation <> 'erasure' UNION ALL
+              WHERE tenant_id = tenant AND namespace = space AND operation IN ('turn', 'import') UNION ALL
               SELECT 'use', receipt_id FROM public.use_receipts
               WHERE tenant_id = tenant AND namespace = space) AS r
         ON CONFLICT DO NOTHING;
