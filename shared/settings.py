@@ -78,6 +78,12 @@ class Settings(BaseSettings):
     step_deadline_s: float = Field(
         default=300, gt=0, description="Total deadline of all model calls of one attempt."
     )
+    step_ceiling_scale: float = Field(
+        default=1,
+        gt=0,
+        le=20,
+        description="Multiplies each kind's ceiling, for slow models; step_deadline_s bounds all.",
+    )
     soft_limit_s: float = Field(default=360, gt=0, description="Celery's soft time limit.")
     hard_limit_s: float = Field(default=390, gt=0, description="Celery's hard time limit.")
     visibility_timeout_s: int = Field(

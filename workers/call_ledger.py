@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from shared.domain.jobs import Job
 from shared.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
 from shared.store.database import Database, WriteTx
+from shared.store.job_endings import Costs
 from shared.store.model_calls import NewCall, record_call, settle_calls
 from workers.models.asking import Asker, ModelCall
 
@@ -47,6 +48,17 @@ class CallLedger:
         """Write how the calls ended, and let old replies go."""
         outcomes = self.outcomes(asker)
         settle_calls(tx, self.job.namespace, self.job.job_id, self.job.attempt, outcomes)
+
+    def costs(self, asker: Asker | None, prompt_version: str | None) -> Costs:
+        """Return what the attempt used, for the end of its job; a step without prompts no model."""
+        if asker is None:
+            return Costs(prompt_version=prompt_version)
+        return Costs(
+            model=asker.model.name if prompt_version else None,
+            prompt_version=prompt_version,
+            usage=usage_of(asker),
+            outcomes=self.outcomes(asker),
+        )
 
     def outcomes(self, asker: Asker) -> dict[int, str]:
         """Return how the calls that were answered ended, by their numbers."""

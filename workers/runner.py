@@ -43,12 +43,12 @@ from shared.settings import Settings
 from shared.store import job_leases
 from shared.store.database import Database, ReadTx, WriteTx
 from shared.store.job_calls import answered_calls
-from shared.store.job_endings import Costs, finish
+from shared.store.job_endings import finish
 from shared.store.job_queue import Ring
 from shared.store.job_rings import unmark_rung
 from shared.store.namespaces import NamespaceRow, policy_defaults
 from workers.attempt_scope import attempt_scope
-from workers.call_ledger import CallLedger, usage_of
+from workers.call_ledger import CallLedger
 from workers.lease import renewed_lease
 from workers.models.asking import CALLS_AN_ATTEMPT, Asker
 from workers.models.port import Model, ModelError
@@ -266,20 +266,10 @@ class _Attempt:
             done,
             follow_ups=tuple(_on_queue(one, queue) for one in done.follow_ups),
             max_attempts=self.deps.settings.max_attempts,
-            costs=self._costs(),
+            costs=self.ledger.costs(self.asker, self.prompt_version),
         )
         self.guard.settle(tx)
         return rings
-
-    def _costs(self) -> Costs:
-        if self.asker is None:
-            return Costs(prompt_version=self.prompt_version)
-        return Costs(
-            model=self.asker.model.name if self.prompt_version else None,
-            prompt_version=self.prompt_version,
-            usage=usage_of(self.asker),
-            outcomes=self.ledger.outcomes(self.asker),
-        )
 
     def _fail(self, failure: Failure) -> NoReturn:
         retry_in_s = None
@@ -362,7 +352,11 @@ class _Attempt:
             model=TracedModel(model),
             attempt=self.job.attempt,
             model_deadline_s=self.deps.settings.model_deadline_s,
-            step_deadline_s=ceiling_s(self.job.kind, most_s=self.deps.settings.step_deadline_s),
+            step_deadline_s=ceiling_s(
+                self.job.kind,
+                most_s=self.deps.settings.step_deadline_s,
+                scale=self.deps.settings.step_ceiling_scale,
+            ),
             note=self.ledger.note,
             permit=self.guard.permit,
         )

@@ -197,9 +197,12 @@ def may_snooze(job: Job, delay_s: float, *, max_wait_s: float) -> bool:
     return job.snoozed_s + delay_s <= max_wait_s
 
 
-def ceiling_s(kind: JobKind, *, most_s: float) -> float:
-    """Return how long the model calls of one attempt may take together, in seconds."""
-    return min(LIMITS_OF[kind].ceiling_s, most_s)
+def ceiling_s(kind: JobKind, *, most_s: float, scale: float = 1.0) -> float:
+    """Return how long the model calls of one attempt may take together, in seconds.
+
+    `scale` multiplies the kind's own ceiling, for models that are slow; `most_s` bounds them all.
+    """
+    return min(LIMITS_OF[kind].ceiling_s * scale, most_s)
 
 
 def longest_wait_s(kind: JobKind, *, most_s: float) -> float:

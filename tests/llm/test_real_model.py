@@ -63,7 +63,7 @@ def walked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Walked]:
     # One thread of a shared machine is slower than any provider: only here the ceilings give way.
-    monkeypatch.setattr("workers.runner.ceiling_s", lambda _kind, most_s: most_s)
+    monkeypatch.setattr("workers.runner.ceiling_s", lambda _kind, most_s, **_: most_s)
     ENDPOINTS.forget()
     changed = settings.model_copy(
         update={

@@ -129,6 +129,8 @@ def test_no_kind_lacks_a_ceiling_of_minutes_and_a_longest_wait(kind: JobKind) ->
     limits = LIMITS_OF[kind]
     assert 60 <= limits.ceiling_s <= 600
     assert 0 < ceiling_s(kind, most_s=30) <= 30
+    assert ceiling_s(kind, most_s=10_000, scale=4) == 4 * limits.ceiling_s
+    assert ceiling_s(kind, most_s=30, scale=4) == 30
     assert limits.ceiling_s < limits.longest_wait_s
     assert longest_wait_s(kind, most_s=10**9) == limits.longest_wait_s
 
