@@ -87,6 +87,24 @@ def pack(database: Database, namespace: Namespace, kind: DocumentKind, *, versio
         pack_waiting(tx, namespace.name, kind, version=version)
 
 
+def clone_tenant(owner: psycopg.Connection, source: str, copy: str) -> None:
+    """Give another tenant the same rows in every table; all that refers stays within a tenant."""
+    owner.execute("SET session_replication_role = replica")
+    tables = owner.execute(
+        "SELECT table_name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position) "
+        "FILTER (WHERE column_name <> 'tenant_id') FROM information_schema.columns "
+        "WHERE table_schema = 'public' AND is_generated = 'NEVER' GROUP BY table_name "
+        "HAVING bool_or(column_name = 'tenant_id')"
+    ).fetchall()
+    for table, columns in tables:
+        owner.execute(
+            f"INSERT INTO {table} (tenant_id, {columns}) "  # noqa: S608 - names of the catalogue
+            f"SELECT %s, {columns} FROM {table} WHERE tenant_id = %s",
+            (copy, source),
+        )
+    owner.commit()
+
+
 def copy_rows(
     owner: psycopg.Connection, table: str, columns: str, rows: Iterable[tuple[Any, ...]]
 ) -> None:

@@ -24,13 +24,14 @@ from shared.store.database import Database, WriteTx
 from tests.bench.search_asking import Asker, Timings
 from tests.bench.search_corpus import Namespace, Speech
 from tests.bench.search_derived import load_derived
-from tests.bench.search_load import load_messages
+from tests.bench.search_load import clone_tenant, load_messages
 from tests.support.databases import clone_database, drop_database, settings_for
 
 # Short documents: what is proved is which rows are read, not how long it takes.
 TOKENS = 8
-NAMESPACES = [Namespace(0, 56_000), Namespace(1, 12_000), Namespace(2, 2_000), Namespace(3, 300)]
-EVENTS = 24_000
+LARGE, SMALL = Namespace(0, 20_000), Namespace(9, 300)
+EVENTS = 6_000
+TENANTS = 4
 LARGE_TABLE = 10_000
 
 Ask = Callable[[WriteTx, Reader], Any]
@@ -51,11 +52,12 @@ def loaded() -> Iterator[Loaded]:
     settings = settings_for(url)
     database = Database(settings)
     speech = Speech()
-    total = sum(one.messages for one in NAMESPACES)
     with psycopg.connect(url) as owner:
-        for one in NAMESPACES:
+        for one, events in ((LARGE, EVENTS), (SMALL, 30)):
             load_messages(owner, database, one, speech, tokens=TOKENS)
-            load_derived(owner, database, one, speech, EVENTS * one.messages // total)
+            load_derived(owner, database, one, speech, events)
+        for number in range(1, TENANTS):
+            clone_tenant(owner, LARGE.tenant_id, f"ten_{number:032x}")
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("ANALYZE")
     yield Loaded(settings, database, url)
@@ -65,7 +67,7 @@ def loaded() -> Iterator[Loaded]:
 
 @pytest.fixture
 def asker(loaded: Loaded, request: pytest.FixtureRequest) -> Asker:
-    namespace = NAMESPACES[getattr(request, "param", 0)]
+    namespace: Namespace = getattr(request, "param", LARGE)
     return Asker(loaded.settings, loaded.database, namespace, Speech())
 
 
@@ -125,7 +127,9 @@ def nodes_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def table_sizes(url: str) -> dict[str, int]:
     with psycopg.connect(url) as owner:
-        rows = owner.execute("SELECT relname, n_live_tup FROM pg_stat_user_tables").fetchall()
+        rows = owner.execute(
+            "SELECT relname, reltuples FROM pg_class WHERE relkind = 'r'"
+        ).fetchall()
     return {name: int(size) for name, size in rows}
 
 
@@ -142,16 +146,14 @@ def offences(plan: dict[str, Any], large: Sequence[str]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "asker", [0, 1, 2, 3], indirect=True, ids=["56000", "12000", "2000", "300"]
-)
+@pytest.mark.parametrize("asker", [LARGE, SMALL], indirect=True, ids=["20000", "300"])
 def test_no_search_reads_a_large_table_whole_or_another_tenants_rows(
     loaded: Loaded, asker: Asker
 ) -> None:
     sizes = table_sizes(loaded.url)
     large = [name for name, size in sizes.items() if size > LARGE_TABLE]
     assert {"messages", "search_documents", "search_postings", "events"} <= set(large)
-    assert sizes["search_documents"] >= 94_000
+    assert sizes["search_documents"] >= 100_000
     plans = explained(asker, questions(asker))
     found = {
         (name, offence)
