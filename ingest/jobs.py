@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -26,7 +26,7 @@ def find_jobs(
     page: Page,
     *,
     namespace: str | None,
-    state: JobState | None,
+    states: Collection[JobState],
     kind: JobKind | None,
 ) -> list[Mapping[Any, Any]]:
     """Return a page's jobs and one more if there is one, newest first, within the key's reach.
@@ -41,7 +41,7 @@ def find_jobs(
         rows = list_jobs(
             tx,
             namespace=namespace,
-            states=() if state is None else (state,),
+            states=states,
             kind=kind,
             before=before,
             limit=page.probe,

@@ -29,7 +29,7 @@ from shared.store.block_views import open_tail_turns
 from shared.store.blocks import BlockRow, get_block, lift, list_blocks, summaries_of
 from shared.store.database import ReadTx, WriteTx
 
-_LIFTED_BY = "agent"
+_BY_AGENT = "agent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,11 @@ def get_blocks(tx: WriteTx, reader: Reader, *, scope: str) -> BlocksReply:
 
 
 def expand_block(
-    tx: WriteTx, reader: Reader, block_id: str, *, level: object
+    tx: WriteTx, reader: Reader, block_id: str, *, level: object, by: str = _BY_AGENT
 ) -> BlockExpansionReply:
     """Return a block at a level, anchored there from now on, and record it as a batch.
+
+    `by` says who reads deeper, an `agent` or a `user`.
 
     Raises InvalidInput for what is no level (D7), NotFound for no block of this namespace, and
     Conflict (`block_pending`) for one that is not ready.
@@ -121,7 +123,7 @@ def expand_block(
         )
     latest = latest_position(tx, reader, block.thread_id)
     wanted = expansion_level(level, level_now(reader, block, latest_position=latest))
-    lift(tx, block_id, level=wanted, position=latest, by=_LIFTED_BY)
+    lift(tx, block_id, level=wanted, position=latest, by=by)
     card = _expanded(tx, reader, get_block(tx, block_id), wanted)
     batch_id = new_batch_id()
     record_batch(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from retrieval.event_cards import EventDetail
+from retrieval.event_chain import EventStanding
 from retrieval.outgoing import shown_text
 from retrieval.times import shown_in_zone
 from shared.store.audit import StoredAudit
@@ -37,14 +38,17 @@ class CurationCard:
 class EventRecord(EventDetail):
     """An event whole, and what people decided about it, newest first, at most 50.
 
-    `curation_revision` counts those decisions that changed it.
+    `curation_revision` counts those decisions that changed it; `standing` places it among others.
     """
 
     curation_revision: int
     curation: list[CurationCard]
+    standing: EventStanding
 
 
-def event_record(tx: ReadTx, detail: EventDetail, *, curation_revision: int) -> EventRecord:
+def event_record(
+    tx: ReadTx, detail: EventDetail, *, curation_revision: int, standing: EventStanding
+) -> EventRecord:
     """Return an event with what people decided about it."""
     shown = {field.name: getattr(detail, field.name) for field in fields(EventDetail)}
     found = decisions_about(tx, detail.event_id, limit=_MOST)
@@ -52,6 +56,7 @@ def event_record(tx: ReadTx, detail: EventDetail, *, curation_revision: int) -> 
         **shown,
         curation_revision=curation_revision,
         curation=[_card(stored) for stored in found],
+        standing=standing,
     )
 
 

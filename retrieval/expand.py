@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from retrieval.batches import new_batch_id, record_batch
 from retrieval.curation_trail import EventRecord, event_record
 from retrieval.event_cards import EventDetail, event_detail, event_ref
+from retrieval.event_chain import event_standing
 from retrieval.graph_cards import NodeDetail, node_detail, node_ref
 from retrieval.graph_match import MAX_EVIDENCE
 from retrieval.graph_views import load_views
@@ -15,6 +16,7 @@ from retrieval.message_cards import MessageCard, message_card
 from retrieval.reader import Reader
 from retrieval.schemas import NodeExpansion
 from retrieval.times import read_instant
+from shared.domain.events import EventStatus
 from shared.errors import NotFound
 from shared.store.batches import BatchItem
 from shared.store.database import ReadTx, WriteTx
@@ -67,7 +69,9 @@ def read_event(
     """
     event = _event(tx, reader, event_id, sees_set_aside=sees_set_aside)
     detail = _detail(tx, reader, event)
-    return event_record(tx, detail, curation_revision=event.curation_revision)
+    shown = tuple(EventStatus) if sees_set_aside else VISIBLE
+    standing = event_standing(tx, reader, event, shown=shown)
+    return event_record(tx, detail, curation_revision=event.curation_revision, standing=standing)
 
 
 def expand_node(

@@ -142,6 +142,14 @@ class BlockExpansion(Request):
     thread_id: str | None = None
 
 
+class BlockLift(BlockExpansion):
+    """An expansion over REST, which people ask for as well."""
+
+    by: Literal["agent", "user"] = Field(
+        default="agent", description="Who reads deeper; a block remembers it as `lifted_by`."
+    )
+
+
 class ContextRequest(Request):
     """What a conversation's next turn should know."""
 

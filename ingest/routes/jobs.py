@@ -30,14 +30,16 @@ def get_jobs(
     database: DatabaseOf,
     page: PageOf,
     namespace: Annotated[str | None, Query()] = None,
-    state: Annotated[JobState | None, Query()] = None,
+    state: Annotated[
+        list[JobState] | None, Query(max_length=10, description="Any of these; repeat it.")
+    ] = None,
     kind: Annotated[JobKind | None, Query()] = None,
 ) -> JSONResponse:
     """Those of the namespaces that the key reaches."""
     if namespace is not None:
         check_name(namespace, "/query/namespace")
     with database.read(caller.tenant_id) as tx:
-        found = find_jobs(tx, caller, page, namespace=namespace, state=state, kind=kind)
+        found = find_jobs(tx, caller, page, namespace=namespace, states=state or (), kind=kind)
     return JSONResponse(page.answer(found, key=lambda row: str(row["job_id"]), view=job_view))
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from retrieval.block_search import BlockSearchReply, search_blocks
 from retrieval.blocks import BlockExpansionReply, BlocksReply, expand_block, get_blocks
 from retrieval.routes.edge import ReadEdge
-from retrieval.schemas import BlockExpansion, BlockSearch
+from retrieval.schemas import BlockLift, BlockSearch
 from shared.ids import Prefix, check_id
 
 router = APIRouter(prefix="/v1/retrieval/{ns}/blocks", tags=["blocks"])
@@ -36,10 +36,10 @@ def post_block_search(ns: str, asked: BlockSearch, edge: ReadEdge) -> BlockSearc
 
 @router.post("/{blk}/expand", summary="Read a block at another level, as a new batch")
 def post_block_expand(
-    ns: str, blk: str, edge: ReadEdge, asked: BlockExpansion | None = None
+    ns: str, blk: str, edge: ReadEdge, asked: BlockLift | None = None
 ) -> BlockExpansionReply:
     """It decays from the level read; L5 is the redacted text unless the key is an admin's."""
     block_id = check_id(blk, Prefix.BLOCK, "/path/blk")
-    wanted = asked or BlockExpansion()
+    wanted = asked or BlockLift()
     with edge.writing(ns, wanted.thread_id) as (tx, reader):
-        return expand_block(tx, reader, block_id, level=wanted.level)
+        return expand_block(tx, reader, block_id, level=wanted.level, by=wanted.by)

@@ -26,6 +26,7 @@ from shared.store.events import VISIBLE
 
 router = APIRouter(prefix="/v1/retrieval/{ns}", tags=["events"])
 
+Participant = Annotated[str, Query(max_length=200)]
 Statuses = Literal["active", "superseded", "forgotten", "archived"]
 
 
@@ -34,6 +35,9 @@ def listed(
     statuses: Annotated[list[Statuses] | None, Query()] = None,
     event_types: Annotated[list[EventType] | None, Query(max_length=11)] = None,
     thread_id: Annotated[str | None, Query(description="Events of one thread.")] = None,
+    participants: Annotated[
+        list[Participant] | None, Query(max_length=24, description="All of these take part.")
+    ] = None,
 ) -> EventFilter:
     """Read which events a list shows; Forbidden for those that only curators may see."""
     wanted = [EventStatus(name) for name in statuses] if statuses else list(VISIBLE)
@@ -41,7 +45,8 @@ def listed(
         require(edge.caller, (Permission.CURATE,))
     if thread_id is not None:
         check_name(thread_id, "/query/thread_id")
-    return EventFilter(wanted, event_types or (), thread_id)
+    named = [name for name in participants or () if name.strip()]
+    return EventFilter(wanted, event_types or (), thread_id, named)
 
 
 Listed = Annotated[EventFilter, Depends(listed)]

@@ -32,6 +32,7 @@ LABELS: Final = (
 _DROPS: Final = ((0.7, 0), (0.5, 1), (0.3, 2), (0.15, 3), (0.08, 4))
 _LEVEL = re.compile(r"[Ll]?([0-5])", re.ASCII)
 _LAMBDA_STEP = 0.05
+_LONGEST_CURVE = 60
 
 
 def decay_weight(anchor_position: int, latest_position: int, *, decay_lambda: float) -> float:
@@ -54,6 +55,22 @@ def level_at(
     weight = decay_weight(anchor_position, latest_position, decay_lambda=decay_lambda)
     drop = next((drop for bound, drop in _DROPS if weight > bound), DEEPEST)
     return min(DEEPEST, max(0, anchor_level - drop))
+
+
+def decay_curve(
+    anchor_level: int, *, decay_lambda: float, at_least: int = 12
+) -> tuple[tuple[int, float, int], ...]:
+    """Return (blocks since the anchor, weight, level) from the anchor until the title is reached.
+
+    At least so many points, and at most 60: a lambda of 0 never gets there.
+    """
+    points: list[tuple[int, float, int]] = []
+    for since in range(_LONGEST_CURVE):
+        level = level_at(anchor_level, 0, latest_position=since, decay_lambda=decay_lambda)
+        points.append((since, decay_weight(0, since, decay_lambda=decay_lambda), level))
+        if level == 0 and since >= at_least:
+            break
+    return tuple(points)
 
 
 def age_in_blocks(own_position: int, latest_position: int) -> int:

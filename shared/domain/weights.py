@@ -7,7 +7,7 @@ event follows from its status and is stored nowhere (D14).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -52,3 +52,18 @@ def event_weight(
     rate = _BASE_RATE / (1 + _USE_FACTOR * math.log(max(1, mentions)))
     weight = max(FLOORS[criticality], math.exp(-rate * max(0, age_turns)))
     return min(weight, SUPERSEDED_CAP) if status is EventStatus.SUPERSEDED else weight
+
+
+def weight_curve(
+    turns: Iterable[int],
+    mentions: float,
+    *,
+    criticality: Criticality,
+    status: EventStatus,
+    pinned: bool = False,
+) -> tuple[tuple[int, float], ...]:
+    """Return (turns since it was last adopted, weight) for each of `turns`, used no more."""
+    return tuple(
+        (age, event_weight(age, mentions, criticality=criticality, status=status, pinned=pinned))
+        for age in turns
+    )

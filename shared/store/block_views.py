@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select, tuple_
 from shared.domain.jobs import LIVE_STATES, JobKind
 from shared.store.database import ReadTx
 from shared.store.messages import StoredMessage, messages_by_id
-from shared.store.tables import block_states, blocks, jobs, messages, threads
+from shared.store.tables import block_layers, block_states, blocks, jobs, messages, threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,38 @@ def backlog(tx: ReadTx, namespace: str, *, for_graph: bool = False) -> Backlog:
         .where(blocks.c.tenant_id == tx.tenant_id, blocks.c.namespace == namespace, waiting)
     ).one()
     return Backlog(row.blocks, row.oldest)
+
+
+def ready_since(tx: ReadTx, namespace: str, thread_id: str, sequence: int) -> int:
+    """Return how many ready blocks of the thread come after a place in the block list."""
+    state = block_states.c
+    statement = (
+        select(func.count())
+        .select_from(blocks)
+        .join(
+            block_states,
+            and_(state.tenant_id == blocks.c.tenant_id, state.block_id == blocks.c.block_id),
+        )
+        .where(
+            blocks.c.tenant_id == tx.tenant_id,
+            blocks.c.namespace == namespace,
+            blocks.c.thread_id == thread_id,
+            blocks.c.sequence > sequence,
+            state.status == "ready",
+        )
+    )
+    return int(tx.connection.execute(statement).scalar_one())
+
+
+def layer_tokens(tx: ReadTx, block_ids: Collection[str]) -> dict[tuple[str, int], int]:
+    """Return the estimated tokens of levels 3 to 5 by (block, level), without their texts."""
+    if not block_ids:
+        return {}
+    statement = select(block_layers.c.block_id, block_layers.c.level, block_layers.c.tokens).where(
+        block_layers.c.tenant_id == tx.tenant_id, block_layers.c.block_id.in_(block_ids)
+    )
+    rows = tx.connection.execute(statement)
+    return {(row.block_id, row.level): row.tokens for row in rows}
 
 
 def messages_around(

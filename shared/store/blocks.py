@@ -201,6 +201,19 @@ def list_blocks(tx: ReadTx, namespace: str, thread_id: str | None = None) -> lis
     return [_block(dict(row._mapping)) for row in rows]
 
 
+def newest_blocks(
+    tx: ReadTx, namespace: str, thread_id: str, *, before: int | None, limit: int
+) -> list[BlockRow]:
+    """Return a thread's newest blocks, newest first, before a place in the block list."""
+    statement = _select_blocks(tx).where(
+        blocks.c.namespace == namespace, blocks.c.thread_id == thread_id
+    )
+    if before is not None:
+        statement = statement.where(blocks.c.sequence < before)
+    rows = tx.connection.execute(statement.order_by(blocks.c.sequence.desc()).limit(limit))
+    return [_block(dict(row._mapping)) for row in rows]
+
+
 def blocks_of_turns(
     tx: ReadTx, namespace: str, places: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int], BlockRow]:

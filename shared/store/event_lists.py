@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, select, tuple_
+from sqlalchemy import ColumnElement, Select, exists, func, select, text, tuple_
 
 from shared.domain.events import EventStatus, EventType
+from shared.domain.tokens import normalise
 from shared.store.database import ReadTx
 from shared.store.event_search import SOURCE_TIME
 from shared.store.events import VISIBLE, StoredEvent, events_by_id
@@ -24,6 +25,8 @@ class EventFilter:
     statuses: Collection[EventStatus] = VISIBLE
     event_types: Collection[EventType] = ()
     thread_id: str | None = None
+    participants: Collection[str] = ()
+    """All of these take part; a name matches in part, either in the other, in any case."""
 
 
 def newest_page(
@@ -93,4 +96,14 @@ def _where(
         statement = statement.where(events.c.event_type.in_(kinds))
     if only.thread_id is not None:
         statement = statement.where(events.c.thread_id == only.thread_id)
+    for name in only.participants:
+        statement = statement.where(_takes_part(normalise(name)))
     return statement
+
+
+def _takes_part(name: str) -> ColumnElement[bool]:
+    """Match where the rows are: a page must not be filled by reading all events."""
+    participant = func.unnest(events.c.participants).table_valued("name", name="participant")
+    known = func.lower(func.normalize(participant.c.name, text("NFKC")))
+    either = (func.strpos(known, name) > 0) | (func.strpos(name, known) > 0)
+    return exists(select(1).select_from(participant).where(either, known != ""))

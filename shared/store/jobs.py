@@ -190,6 +190,25 @@ def count_by_state(tx: ReadTx, namespace: str | None = None) -> dict[tuple[str, 
     return {(kind, state): n for kind, state, n in tx.connection.execute(statement)}
 
 
+def live_by_kind(tx: ReadTx, namespace: str) -> dict[str, dict[str, float]]:
+    """Return, by kind, how many jobs are live and the age of the oldest, in seconds."""
+    age = func.extract("epoch", func.now() - func.min(jobs.c.created_at))
+    statement = (
+        select(jobs.c.kind, func.count().label("jobs"), age.label("oldest_s"))
+        .where(
+            jobs.c.tenant_id == tx.tenant_id,
+            jobs.c.namespace == namespace,
+            jobs.c.state.in_([s.value for s in LIVE_STATES]),
+        )
+        .group_by(jobs.c.kind)
+        .order_by(jobs.c.kind)
+    )
+    return {
+        row.kind: {"jobs": row.jobs, "oldest_s": round(float(row.oldest_s), 1)}
+        for row in tx.connection.execute(statement)
+    }
+
+
 def retry_by_hand(tx: WriteTx, job_id: str) -> RowMapping:
     """Make a dead, cancelled, degraded or skipped job available again with fresh attempts.
 

@@ -7,13 +7,16 @@ from typing import Any
 from sqlalchemy import func, select
 
 from shared.store.database import ReadTx
-from shared.store.jobs import count_by_state
+from shared.store.jobs import count_by_state, live_by_kind
 from shared.store.tables import block_states, block_summaries, events, namespaces, nodes, threads
 from shared.store.versions import in_version
 
 
 def stage_counts(tx: ReadTx, namespace: str) -> dict[str, Any]:
-    """Return counts per stage: turns, tail, blocks, summaries, events, nodes and jobs."""
+    """Return counts per stage: turns, tail, blocks, summaries, events, nodes and jobs.
+
+    `in_progress` tells, by kind of job, how many are live and how old the oldest is, in seconds.
+    """
     here = {"tenant_id": tx.tenant_id, "namespace": namespace}
     tail = select(
         func.count().label("threads"),
@@ -36,6 +39,7 @@ def stage_counts(tx: ReadTx, namespace: str) -> dict[str, Any]:
         "events": _events(tx, namespace),
         "nodes": _nodes(tx, namespace),
         "jobs": jobs,
+        "in_progress": live_by_kind(tx, namespace),
     }
 
 

@@ -137,6 +137,8 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example(query={"event_id": "{evt}", "turn_id": "{trn}", "batch_id": "{bat}"}),
     ),
     "GET /v1/retrieval/{ns}/blocks": (Example(query={"scope": "namespace"}),),
+    "GET /v1/retrieval/{ns}/blocks/{blk}": (NO_BODY,),
+    "GET /v1/retrieval/{ns}/threads/{thread}/blocks": (NO_BODY,),
     "POST /v1/retrieval/{ns}/blocks/search": (Example({"query": "pnpm"}),),
     "POST /v1/retrieval/{ns}/blocks/{blk}/expand": (Example({"level": 5}),),
     "POST /v1/retrieval/{ns}/context": (Example({"thread_id": "{thread}"}),),

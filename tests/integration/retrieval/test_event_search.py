@@ -239,7 +239,7 @@ def test_an_expanded_event_shows_its_quotes_and_source_messages(world: World) ->
     reply = world.ask(f"events/{event}/expand", {"thread_id": "main"})
     assert reply["event"]["narrative"] == "It leaked all night."
     assert reply["event"]["source_messages"][0]["content"] == "The roof leaks."
-    assert world.see(f"events/{event}") == reply["event"]
+    assert world.see(f"events/{event}").items() >= reply["event"].items()
 
 
 @pytest.mark.parametrize("body", [{"query": "x", "tenant_id": "t"}, {"limit": 0}, {"query": 3}])

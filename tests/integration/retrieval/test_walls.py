@@ -50,6 +50,7 @@ def _requests(ns: str, ids: dict[str, str]) -> list[tuple[str, str, Any]]:
         ("GET", f"{base}/graph/nodes/{ids['nod']}/history", None),
         ("POST", f"{base}/blocks/{ids['blk']}/expand", {}),
         ("GET", f"{base}/turns/{ids['trn']}/receipt", None),
+        ("GET", f"{base}/blocks/{ids['blk']}", None),
         ("POST", f"/v1/batches/{ids['bat']}/assessment", {"verdict": "partial"}),
         ("POST", f"/v1/batches/{ids['bat']}/use", USE),
     ]
@@ -64,6 +65,7 @@ NAMESPACE_ROUTES = [
     ("GET", "graph", None),
     ("GET", "blocks", None),
     ("GET", "threads", None),
+    ("GET", "threads/main/blocks", None),
     ("GET", "timeline", None),
 ]
 
