@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from sqlalchemy import text
+
+from shared.settings import Settings
+from shared.store.database import owner_engine
 from tests.integration.erasure.eraser import Eraser
 from tests.integration.reprocess.memory import HOME, READ
 
@@ -103,7 +107,11 @@ def test_an_erased_thread_is_not_known_any_more(memory: Eraser) -> None:
     assert memory.ask(thread="never").status_code == 404
 
 
-def test_an_erased_namespace_is_as_if_it_never_was(memory: Eraser) -> None:
+def test_an_erased_namespace_is_as_if_it_never_was(memory: Eraser, settings: Settings) -> None:
+    memory.reprocess("extract")
+    memory.run()
+    memory.client.post(f"{HOME}/exports")
+    memory.run()
     answer = memory.client.delete(HOME)
     assert answer.status_code == 202
     memory.run()
@@ -112,6 +120,16 @@ def test_an_erased_namespace_is_as_if_it_never_was(memory: Eraser) -> None:
     assert erasure["certificate"]["counts"]["turns"] == 8
     assert memory.client.get(HOME).status_code == 404
     assert memory.verify(erasure["erasure_id"], receipt_ids=["r1", "r8"])["valid"]
+    assert tables_with_rows(settings, memory.tenant_id) == {
+        "tenants",
+        "api_keys",
+        "audit_log",
+        "jobs",
+        "model_calls",
+        "erasures",
+        "erasure_keys",
+        "tombstones",
+    }
     assert memory.client.delete(HOME).json()["erasure_id"] == erasure["erasure_id"]
     assert memory.client.delete(f"{HOME}-other").status_code == 404
     memory.posted = 10
@@ -119,3 +137,61 @@ def test_an_erased_namespace_is_as_if_it_never_was(memory: Eraser) -> None:
     memory.run()
     assert memory.homes() == {"Joy: home: Oban", "Kim: home: Pisa"}
     assert memory.findings() == []
+
+
+def test_a_late_use_of_what_was_erased_is_refused(memory: Eraser) -> None:
+    found = memory.client.post(f"{READ}/events/search", json={"query": "Eve Bern"}).json()
+    batch, ref = found["batch_id"], found["items"][0]["evidence_ref"]
+    judged = {"verdict": "sufficient", "evidence_refs": [ref], "next_strategy": "answer"}
+    memory.client.post(f"/v1/batches/{batch}/assessment", json=judged)
+    memory.erase(event=ref.removeprefix("event:"))
+    use = {"evidence_refs": [ref], "receipt_id": "late"}
+    answer = memory.client.post(f"/v1/batches/{batch}/use", json=use)
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_adopted")
+    empty = memory.client.post(f"/v1/batches/{batch}/use", json=use | {"evidence_refs": []})
+    assert empty.status_code == 200
+    assert memory.findings() == []
+
+
+def test_a_tail_of_which_nothing_is_left_is_not_open(memory: Eraser) -> None:
+    memory.say("Hal lives in Nice")
+    memory.erase(turn=memory.turn_ids()[8])
+    (thread,) = memory.client.get(f"{READ}/threads").json()["items"]
+    assert thread["open_tail_turns"] == 0
+    memory.posted = 9
+    memory.say("Ida lives in Metz", "Jan lives in Graz")
+    memory.run()
+    assert memory.homes() >= {"Ida: home: Metz", "Jan: home: Graz"}
+    assert memory.findings() == []
+
+
+def test_a_gap_in_the_open_tail_is_sealed_over(memory: Eraser) -> None:
+    memory.client.patch(HOME, json={"block_turn_size": 4})
+    memory.say("Hal lives in Nice", "Ida lives in Metz")
+    memory.erase(turn=memory.turn_ids()[8])
+    memory.say("Jan lives in Graz", "Kim lives in Pisa")
+    memory.run()
+    assert memory.homes() >= {"Ida: home: Metz", "Jan: home: Graz", "Kim: home: Pisa"}
+    assert memory.findings() == []
+
+
+def tables_with_rows(settings: Settings, tenant_id: str) -> set[str]:
+    """Return the tables in which a tenant has any row."""
+    engine = owner_engine(settings)
+    with engine.connect() as connection:
+        tables = connection.execute(
+            text(
+                "SELECT table_name FROM information_schema.columns "
+                "WHERE table_schema = 'public' AND column_name = 'tenant_id'"
+            )
+        ).scalars()
+        found = {
+            table
+            for table in tables
+            if connection.execute(
+                text(f"SELECT 1 FROM {table} WHERE tenant_id = :t"),  # noqa: S608 - names of our own schema
+                {"t": tenant_id},
+            ).first()
+        }
+    engine.dispose()
+    return found

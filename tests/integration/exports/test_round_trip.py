@@ -3,6 +3,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from shared.settings import Settings
+from shared.store.database import QueueDatabase
+from shared.store.exports import expire_exports
 from tests.integration.erasure.eraser import Eraser
 from tests.integration.exports.packing import exported, lines_of, restored
 from tests.integration.reprocess.memory import HOME, READ
@@ -145,3 +148,15 @@ def test_an_unready_block_is_derived_after_the_restore(memory: Eraser, elsewhere
     elsewhere.run()
     assert elsewhere.homes() >= {"Hal: home: Nice", "Ida: home: Metz", "Ann: home: Turku"}
     assert elsewhere.findings() == []
+
+
+def test_a_bundle_is_let_go_after_its_time(memory: Eraser, settings: Settings) -> None:
+    exported(memory)
+    memory.sql("UPDATE exports SET expires_at = now() - interval '1 second'")
+    queue = QueueDatabase(settings)
+    with queue.transaction() as tx:
+        assert expire_exports(tx, most=100) == 1
+        assert expire_exports(tx, most=100) == 0
+    queue.close()
+    assert memory.sql("SELECT state FROM exports")[0].state == "expired"
+    assert memory.sql("SELECT 1 FROM export_chunks") == []
