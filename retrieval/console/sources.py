@@ -30,7 +30,7 @@ def sources_button(page: PageContext, event_id: str) -> None:
             _sources(page, event)
 
     with ui.element("div").classes("sg-stack sg-sources") as place:
-        with ui.element("button").props("type=button").classes("sg-button") as button:
+        with ui.element("button").props("type=button").classes("sg-link-button") as button:
             text("Show the source messages")
         button.on("click", show)
 
