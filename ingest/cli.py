@@ -1,4 +1,4 @@
-"""Commands that write memory over the API: `turn post` for one turn, `turns load` for a file."""
+"""Commands that write memory over the API, and `ingest`, which serves the API's write edge."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ingest.posting import Report, call, open_client, post_turns
 from ingest.reprocess_cli import reprocess, reproject
 from ingest.transcripts import Destination, read_transcript
 from shared.http import strict_json
+from shared.http.serving import Host, Port, Processes, serve
 
 _err = Console(stderr=True)
 _SHOWN_PROBLEMS = 10
@@ -31,6 +32,7 @@ turns_app = typer.Typer(help="Many turns.", no_args_is_help=True)
 
 def register(app: typer.Typer) -> None:
     """Add the ingest commands to the `stratagate` command line."""
+    app.command("ingest")(serve_ingest)
     app.add_typer(turn_app, name="turn")
     app.add_typer(turns_app, name="turns")
     app.add_typer(jobs_app, name="jobs")
@@ -38,6 +40,11 @@ def register(app: typer.Typer) -> None:
     app.command("dead-letters")(dead_letters)
     app.command()(reprocess)
     app.command()(reproject)
+
+
+def serve_ingest(host: Host = "127.0.0.1", port: Port = 8080, processes: Processes = 1) -> None:
+    """Serve the write edge until stopped: turns, jobs, keys, policy; needs Postgres alone."""
+    serve("ingest.app:create_app", host=host, port=port, processes=processes)
 
 
 @turn_app.command("post")

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from shared.domain.tenancy import check_name
 from shared.errors import InvalidInput, StrataGateError, Unavailable
+from shared.http.serving import Host, Port, Processes, serve
 from shared.logs import configure_logs_once
 from shared.settings import get_settings
 
@@ -28,10 +29,16 @@ Namespace = Annotated[str, typer.Argument(help="The namespace, such as project:d
 
 def register(app: typer.Typer) -> None:
     """Add the read side's commands to the `stratagate` command."""
+    app.command("retrieval")(serve_retrieval)
     app.command()(search)
     app.command()(show)
     app.command("mcp")(serve_mcp)
     app.command("console")(serve_console)
+
+
+def serve_retrieval(host: Host = "127.0.0.1", port: Port = 8081, processes: Processes = 1) -> None:
+    """Serve the read side until stopped: search, context, the gate, tools and MCP."""
+    serve("retrieval.app:create_app", host=host, port=port, processes=processes)
 
 
 def search(

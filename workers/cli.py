@@ -1,4 +1,4 @@
-"""The workers' commands: `relay`, `upkeep` and `worker`, each a process that ends on SIGTERM."""
+"""The workers' commands: `relay`, `upkeep`, `worker`, `flower`; each process ends on SIGTERM."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def register(app: typer.Typer) -> None:
     app.command()(relay)
     app.command()(upkeep)
     app.command()(worker)
+    app.command()(flower)
     app.add_typer(eval_app, name="eval")
     app.command()(doctor)
     app.command()(embed)
@@ -75,6 +76,23 @@ def worker(
     if metrics_port:
         environment["STRATAGATE_WORKER_METRICS_PORT"] = str(metrics_port)
         environment[FOLDER_VARIABLE] = str(new_folder())
+    os.execve(sys.executable, command, environment)  # noqa: S606 - fixed words, no shell
+
+
+def flower(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 5555,
+) -> None:
+    """Show queues, workers and jobs as pages; FLOWER_BASIC_AUTH holds user:password.
+
+    Its pages can end workers and purge queues, so it does not start without a password.
+    """
+    environment = dict(os.environ)  # noqa: TID251 - handed on to the process that replaces this
+    user, _, password = environment.get("FLOWER_BASIC_AUTH", "").partition(":")
+    if not user or not password:
+        raise typer.BadParameter("set FLOWER_BASIC_AUTH to user:password", param_hint="environment")
+    command = [sys.executable, "-m", "celery", "-A", "workers.app", "flower"]
+    command += [f"--address={host}", f"--port={port}", "--logging=warning"]
     os.execve(sys.executable, command, environment)  # noqa: S606 - fixed words, no shell
 
 
