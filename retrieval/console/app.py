@@ -6,6 +6,7 @@ PageContext after namespaces and threads were asked for: two queries before its 
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -107,6 +108,8 @@ def run(settings: Settings | None = None) -> None:
     """Serve the console until stopped."""
     settings = settings or get_settings()
     configure_logs_once(settings.log_format, settings.log_level)
+    # It tells every socket that opens and closes: a page each, and of no use to anybody.
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     uvicorn.run(
         create_app(settings),
         host=settings.console_host,

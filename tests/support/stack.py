@@ -66,9 +66,9 @@ QUICK: Mapping[str, str] = {
 class RunningSystem:
     """A running StrataGate; a context manager.
 
-    The processes are called api, worker, relay and upkeep. Models follow the rules; namespaces
-    whose policy names the provider `scripted` do as `script` says. `settings` are further
-    STRATAGATE_ variables.
+    The processes are called api, worker, relay and upkeep, and console if wanted. Models follow
+    the rules; namespaces whose policy names the provider `scripted` do as `script` says.
+    `settings` are further STRATAGATE_ variables.
     """
 
     broker: RunningValkey
@@ -78,9 +78,11 @@ class RunningSystem:
         *,
         settings: Mapping[str, str] | None = None,
         concurrency: int = 2,
+        with_console: bool = False,
     ) -> None:
         self._extra = dict(settings or {})
         self._concurrency = concurrency
+        self._with_console = with_console
         self._ended = ExitStack()
         self._expected: set[str] = set()
         self.children: dict[str, Child] = {}
@@ -239,6 +241,8 @@ class RunningSystem:
         self.script = ModelScript(self.folder)
         port = free_port()
         self.url = f"http://{LOOPBACK}:{port}"
+        console_port = free_port() if self._with_console else 0
+        self.console_url = f"http://{LOOPBACK}:{console_port}" if console_port else ""
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith("STRATAGATE_")},
             **QUICK,
@@ -252,7 +256,7 @@ class RunningSystem:
             "STRATAGATE_SCRIPTED_FILE": str(self.script.path),
         }
         specs = service_specs(
-            Addresses(port, port, 0),
+            Addresses(port, port, 0, console_port),
             self.environment,
             flower_auth="",
             concurrency=self._concurrency,
