@@ -276,3 +276,32 @@ def test_a_tampered_certificate_is_not_valid(memory: Eraser) -> None:
 def test_a_selector_that_is_none_is_422(memory: Eraser, selector: dict[str, str]) -> None:
     answer = memory.ask(**selector)
     assert answer.status_code == 422, answer.text
+
+
+def test_a_node_whose_name_nobody_says_any_more_takes_another(memory: Eraser) -> None:
+    (eve,) = memory.sql("SELECT node_id FROM nodes WHERE name = 'Eve'")
+    (finn,) = memory.sql("SELECT event_id FROM events WHERE title LIKE 'Finn %'")
+    place = {"node": eve.node_id, "event": finn.event_id, "t": memory.tenant_id}
+    memory.sql(
+        "INSERT INTO labels (tenant_id, label_id, node_id, kind, value, key) "
+        "VALUES (:t, 'lbl_x', :node, 'alias', 'The Gardener', 'thegardener')",
+        t=memory.tenant_id,
+        node=eve.node_id,
+    )
+    memory.sql(
+        "INSERT INTO label_sources (tenant_id, label_id, event_id) VALUES (:t, 'lbl_x', :event)",
+        t=memory.tenant_id,
+        event=finn.event_id,
+    )
+    memory.sql(
+        "INSERT INTO node_sources (tenant_id, node_id, event_id) VALUES (:t, :node, :event)",
+        **place,
+    )
+    (event,) = memory.sql("SELECT event_id FROM events WHERE title LIKE 'Eve %'")
+    memory.erase(event=event.event_id)
+    (node,) = memory.sql("SELECT name, key FROM nodes WHERE node_id = :id", id=eve.node_id)
+    assert (node.name, node.key) == ("The Gardener", "thegardener")
+    assert memory.sql("SELECT 1 FROM facts WHERE node_id = :id", id=eve.node_id) == []
+    assert memory.found("gardener")["nodes"] == 1
+    assert memory.found("Eve")["nodes"] == 0
+    assert memory.findings() == []
