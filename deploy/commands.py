@@ -42,6 +42,10 @@ def _dispatch(options: argparse.Namespace) -> int:
         from deploy.checks import run_checks  # noqa: PLC0415
 
         return run_checks(full=options.full, only=options.only)
+    if options.verb == "openapi":
+        from deploy.openapi import run_openapi  # noqa: PLC0415
+
+        return run_openapi()
     return _interruptible(options)
 
 
@@ -77,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     test = verbs.add_parser("test", help="run all checks")
     test.add_argument("--full", action="store_true", help="the long forms as well")
     test.add_argument("--only", metavar="STEP", help="one step, by its name")
+    verbs.add_parser("openapi", help="write the API's document, docs/reference/openapi.json")
     chaos = verbs.add_parser("chaos", help="break a stack of its own and prove its promises")
     _data(chaos, default=None)
     chaos.add_argument("--faults", type=_count, default=300, help="how many (default: 300)")

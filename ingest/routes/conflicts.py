@@ -14,6 +14,7 @@ from shared.domain.curation import ConflictState
 from shared.domain.tenancy import Caller, Permission
 from shared.http.dependencies import ClockOf, DatabaseOf, IdempotencyKey, SettingsOf, caller, reach
 from shared.http.paging import PageOf
+from shared.http.refusals import refuses
 from shared.ids import Prefix, check_id
 from shared.store.conflicts import get_conflict, list_conflicts
 from shared.store.namespaces import get_namespace, policy_defaults
@@ -56,6 +57,7 @@ def get_conflicts(
 @router.post(
     "/{cfl}/resolve",
     response_model=ConflictResolved,
+    openapi_extra=refuses("conflict_resolved", "conflict_closed", "stale_revision"),
     summary="Settle a contradiction, or take the decision back",
 )
 def post_resolve(

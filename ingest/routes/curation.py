@@ -11,6 +11,7 @@ from ingest.curation import Curation, curate_event
 from ingest.schemas.curation import CurationPatch, CurationView
 from shared.domain.tenancy import Caller, Permission
 from shared.http.dependencies import ClockOf, DatabaseOf, SettingsOf, caller, reach
+from shared.http.refusals import refuses
 from shared.ids import Prefix, check_id
 from shared.store.namespaces import get_namespace, policy_defaults
 
@@ -21,6 +22,7 @@ Curator = Annotated[Caller, Depends(caller(Permission.CURATE))]
 @router.patch(
     "/events/{evt}",
     response_model=CurationView,
+    openapi_extra=refuses("stale_revision"),
     summary="Forget, restore, archive or pin an event, or say how critical it is",
 )
 def patch_event(

@@ -21,6 +21,7 @@ from shared.http.dependencies import (
     caller,
     reach,
 )
+from shared.http.refusals import refuses
 from shared.ids import Prefix, check_id
 from shared.store.receipts import Receipt, once, request_hash
 
@@ -34,6 +35,7 @@ _FILE: dict[str, Any] = {"application/gzip": {"schema": {"type": "string", "form
     "/namespaces/{ns}/exports",
     status_code=202,
     response_model=ExportStarted,
+    openapi_extra=refuses("quota_jobs"),
     summary="Write a namespace as a portable bundle",
 )
 def post_export(
@@ -60,6 +62,7 @@ def get_export(exp: str, caller: Admin, database: DatabaseOf) -> JSONResponse:
     "/exports/{exp}/bundle",
     response_class=StreamingResponse,
     responses={200: {"content": _FILE, "description": "The bundle, a gzip file."}},
+    openapi_extra=refuses("export_not_ready"),
     summary="Fetch the bundle of an export",
 )
 def get_bundle(exp: str, caller: Admin, database: DatabaseOf) -> StreamingResponse:
@@ -81,7 +84,8 @@ async def _body(request: Request) -> bytes:
     "/namespaces/{ns}/restore",
     status_code=201,
     response_model=Restored,
-    openapi_extra={"requestBody": {"required": True, "content": _FILE}},
+    openapi_extra={"requestBody": {"required": True, "content": _FILE}}
+    | refuses("namespace_not_empty", "bundle_erased", "bundle_too_large", "invalid_bundle"),
     summary="Restore a bundle into an empty namespace",
 )
 def post_restore(

@@ -15,6 +15,7 @@ from shared import auth
 from shared.domain.tenancy import Caller, Permission
 from shared.http.dependencies import ClockOf, DatabaseOf, SettingsOf, caller, reach
 from shared.http.problems import request_id_of
+from shared.http.refusals import refuses
 
 router = APIRouter(prefix="/v1", tags=["turns"])
 Ingester = Annotated[Caller, Depends(caller(Permission.INGEST))]
@@ -33,6 +34,7 @@ EdgeOf = Annotated[BatchEdge, Depends(edge)]
 @router.post(
     "/namespaces/{ns}/host-events",
     response_model=HostEventsAnswer,
+    openapi_extra=refuses("too_many_items"),
     summary="Fold a host's event stream into turns of a namespace",
 )
 def post_host_events(ns: str, body: HostEventsIn, caller: Ingester, edge: EdgeOf) -> JSONResponse:
@@ -43,6 +45,7 @@ def post_host_events(ns: str, body: HostEventsIn, caller: Ingester, edge: EdgeOf
 @router.post(
     "/host-events",
     response_model=HostEventsAnswer,
+    openapi_extra=refuses("too_many_items"),
     summary="Fold a host's event stream into turns of the namespace its scope names",
 )
 def post_scoped_host_events(

@@ -40,6 +40,7 @@ from shared.http.dependencies import (
     caller,
     reach,
 )
+from shared.http.refusals import refuses
 from shared.ids import Prefix, check_id
 from shared.store.database import ReadTx
 from shared.store.imports import get_import
@@ -55,6 +56,7 @@ Watcher = Annotated[Caller, Depends(caller(Permission.READ, Permission.INGEST, P
     "/namespaces/{ns}/imports",
     status_code=202,
     response_model=ImportBegun,
+    openapi_extra=refuses("unreadable_import", "quota_jobs", "quota_storage"),
     summary="Import what another assistant remembers",
 )
 def post_import(
@@ -89,7 +91,24 @@ def get_import_page(imp: str, caller: Watcher, database: DatabaseOf) -> JSONResp
     return JSONResponse(view)
 
 
-@router.post("/imports/{imp}/confirm", response_model=ImportCommitted, summary="Commit an import")
+@router.post(
+    "/imports/{imp}/confirm",
+    response_model=ImportCommitted,
+    openapi_extra=refuses(
+        "import_not_ready",
+        "confirmation_required",
+        "stale_targets",
+        "import_committed",
+        "import_undone",
+        "import_erased",
+        "unknown_candidate",
+        "repeated_candidate",
+        "target_required",
+        "target_not_allowed",
+        "illegal_target",
+    ),
+    summary="Commit an import",
+)
 def post_confirm(
     imp: str,
     body: ConfirmIn,
@@ -115,7 +134,10 @@ def post_confirm(
 
 
 @router.post(
-    "/imports/{imp}/undo", response_model=ImportUndone, summary="Take a committed import back"
+    "/imports/{imp}/undo",
+    response_model=ImportUndone,
+    openapi_extra=refuses("import_not_committed", "import_has_dependants"),
+    summary="Take a committed import back",
 )
 def post_undo(
     imp: str, caller: Confirmer, database: DatabaseOf, clock: ClockOf, key: IdempotencyKey

@@ -14,6 +14,7 @@ from shared.domain.jobs import JobKind, JobState
 from shared.domain.tenancy import Caller, Permission, check_name
 from shared.http.dependencies import DatabaseOf, IdempotencyKey, caller
 from shared.http.paging import PageOf
+from shared.http.refusals import refuses
 from shared.ids import Prefix, check_id
 from shared.store.database import Database, WriteTx
 from shared.store.receipts import NO_NAMESPACE, Receipt, once, request_hash
@@ -51,7 +52,12 @@ def get_one_job(job: str, caller: Reader, database: DatabaseOf) -> JSONResponse:
         return JSONResponse(job_view(one_job(tx, caller, job_id)))
 
 
-@router.post("/jobs/{job}/retry", response_model=JobChanged, summary="Start a dead job again")
+@router.post(
+    "/jobs/{job}/retry",
+    response_model=JobChanged,
+    openapi_extra=refuses("job_not_retryable"),
+    summary="Start a dead job again",
+)
 def post_job_retry(
     job: str, caller: Admin, database: DatabaseOf, key: IdempotencyKey
 ) -> JSONResponse:
@@ -59,7 +65,12 @@ def post_job_retry(
     return _change("job.retry", job, retry_job, caller=caller, database=database, key=key)
 
 
-@router.post("/jobs/{job}/cancel", response_model=JobChanged, summary="End a live job")
+@router.post(
+    "/jobs/{job}/cancel",
+    response_model=JobChanged,
+    openapi_extra=refuses("job_final"),
+    summary="End a live job",
+)
 def post_job_cancel(
     job: str, caller: Admin, database: DatabaseOf, key: IdempotencyKey
 ) -> JSONResponse:

@@ -13,6 +13,7 @@ from ingest.schemas.administration import KeyIn, KeyMade, KeyPage, KeyView, Rota
 from shared.domain.tenancy import Caller, Permission
 from shared.http.dependencies import DatabaseOf, IdempotencyKey, caller
 from shared.http.paging import PageOf
+from shared.http.refusals import refuses
 from shared.ids import Prefix, check_id
 from shared.store.database import WriteTx
 from shared.store.keys import list_keys
@@ -43,7 +44,12 @@ def post_key(body: KeyIn, caller: Admin, database: DatabaseOf, key: IdempotencyK
     return JSONResponse(made, 201)
 
 
-@router.post("/keys/{key_id}/rotate", response_model=KeyMade, summary="Give a key a new secret")
+@router.post(
+    "/keys/{key_id}/rotate",
+    response_model=KeyMade,
+    openapi_extra=refuses("key_not_active"),
+    summary="Give a key a new secret",
+)
 def post_rotation(
     key_id: str,
     caller: Admin,

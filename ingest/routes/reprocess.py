@@ -28,6 +28,7 @@ from shared.domain.tenancy import Caller, Permission
 from shared.errors import NotFound
 from shared.http.dependencies import DatabaseOf, IdempotencyKey, SettingsOf, caller, reach
 from shared.http.paging import PageOf
+from shared.http.refusals import refuses
 from shared.ids import Prefix, check_id
 from shared.settings import Settings
 from shared.store.database import ReadTx
@@ -44,6 +45,7 @@ Admin = Annotated[Caller, Depends(caller(Permission.ADMIN))]
     "/reprocess",
     status_code=202,
     response_model=ReprocessStarted,
+    openapi_extra=refuses("reprocess_running", "stage_off", "quota_jobs"),
     summary="Derive a namespace anew, beside what is live",
 )
 def post_reprocess(
@@ -113,7 +115,10 @@ def get_version_diff(ns: str, gvn: str, caller: Admin, database: DatabaseOf) -> 
 
 
 @router.post(
-    "/graph-versions/{gvn}/switch", response_model=SwitchedView, summary="Make a version live"
+    "/graph-versions/{gvn}/switch",
+    response_model=SwitchedView,
+    openapi_extra=refuses("shadow_incomplete", "version_dropped"),
+    summary="Make a version live",
 )
 def post_switch(
     ns: str,
@@ -143,6 +148,7 @@ def post_switch(
 @router.post(
     "/graph-versions/{gvn}/drop",
     response_model=DroppedView,
+    openapi_extra=refuses("version_live"),
     summary="Remove a version that is not live",
 )
 def post_drop(

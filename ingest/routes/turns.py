@@ -29,6 +29,7 @@ from shared.http.dependencies import (
     reach,
 )
 from shared.http.problems import request_id_of
+from shared.http.refusals import refuses
 from shared.limits import check_jobs
 from shared.metrics import BLOCKS_SEALED, TURNS_STORED
 from shared.settings import Settings
@@ -58,6 +59,7 @@ _BATCH_BODY: dict[str, Any] = {
     status_code=201,
     response_model=TurnStored | TurnErased,
     responses={200: {"model": TurnIgnored, "description": "A sub-agent's turn; not stored."}},
+    openapi_extra=refuses("no_human_message", "quota_turns", "quota_storage", "quota_jobs"),
     summary="Store one completed turn",
 )
 def post_turn(
@@ -85,7 +87,8 @@ async def _body(request: Request) -> bytes:
 @router.post(
     "/namespaces/{ns}/turns/batch",
     response_model=BatchAnswer,
-    openapi_extra=_BATCH_BODY,
+    openapi_extra=_BATCH_BODY
+    | refuses("too_many_items", "quota_turns", "quota_storage", "quota_jobs"),
     summary="Store up to 1,000 turns, one result an item",
 )
 def post_turns(
@@ -120,6 +123,7 @@ def post_turns(
 @router.post(
     "/namespaces/{ns}/threads/{thread}/seal",
     response_model=Sealed,
+    openapi_extra=refuses("quota_jobs"),
     summary="Seal a thread's open tail now",
 )
 def post_seal(

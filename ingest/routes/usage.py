@@ -17,6 +17,7 @@ from shared.domain.tenancy import Caller, Permission, check_name
 from shared.http.dependencies import ClockOf, DatabaseOf, SettingsOf, caller
 from shared.http.paging import PageOf
 from shared.http.problems import field_error
+from shared.http.refusals import refuses
 
 router = APIRouter(prefix="/v1", tags=["administration"])
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -34,7 +35,10 @@ Reader = Annotated[Caller, Depends(caller(Permission.READ))]
 
 
 @router.get(
-    "/usage", response_model=UsagePage, summary="Tokens by UTC day, namespace, step and model"
+    "/usage",
+    response_model=UsagePage,
+    openapi_extra=refuses("inverted_window"),
+    summary="Tokens by UTC day, namespace, step and model",
 )
 def get_usage(
     caller: Reader,

@@ -10,6 +10,7 @@ from retrieval.block_search import BlockSearchReply, search_blocks
 from retrieval.blocks import BlockExpansionReply, BlocksReply, expand_block, get_blocks
 from retrieval.routes.edge import ReadEdge
 from retrieval.schemas import BlockLift, BlockSearch
+from shared.http.refusals import refuses
 from shared.ids import Prefix, check_id
 
 router = APIRouter(prefix="/v1/retrieval/{ns}/blocks", tags=["blocks"])
@@ -34,7 +35,11 @@ def post_block_search(ns: str, asked: BlockSearch, edge: ReadEdge) -> BlockSearc
         return search_blocks(tx, reader, asked)
 
 
-@router.post("/{blk}/expand", summary="Read a block at another level, as a new batch")
+@router.post(
+    "/{blk}/expand",
+    openapi_extra=refuses("block_pending"),
+    summary="Read a block at another level, as a new batch",
+)
 def post_block_expand(
     ns: str, blk: str, edge: ReadEdge, asked: BlockLift | None = None
 ) -> BlockExpansionReply:

@@ -10,12 +10,17 @@ from retrieval.routes.edge import ReadEdge, UseEdge
 from retrieval.schemas import AssessmentRequest, UseRequest
 from shared.errors import InvalidInput
 from shared.http.dependencies import IdempotencyKey, check_receipt_id
+from shared.http.refusals import refuses
 from shared.ids import Prefix, check_id
 
 router = APIRouter(prefix="/v1/batches/{bat}", tags=["gate"])
 
 
-@router.post("/assessment", summary="Assess a batch")
+@router.post(
+    "/assessment",
+    openapi_extra=refuses("batch_expired", "batch_recorded"),
+    summary="Assess a batch",
+)
 def post_assessment(bat: str, asked: AssessmentRequest, edge: ReadEdge) -> AssessmentReply:
     """Any JSON is normalised; advisories stand beside the verdict and never overrule it."""
     batch_id = check_id(bat, Prefix.BATCH, "/path/bat")
@@ -23,7 +28,11 @@ def post_assessment(bat: str, asked: AssessmentRequest, edge: ReadEdge) -> Asses
         return assess_batch(tx, reader, batch, raw=asked.model_dump())
 
 
-@router.post("/use", summary="Record what an answer used")
+@router.post(
+    "/use",
+    openapi_extra=refuses("batch_expired", "batch_recorded", "not_assessed", "not_adopted"),
+    summary="Record what an answer used",
+)
 def post_use(bat: str, asked: UseRequest, edge: UseEdge, key: IdempotencyKey) -> UseReply:
     """The only call that reinforces; the same receipt_id gets the first answer again."""
     batch_id = check_id(bat, Prefix.BATCH, "/path/bat")

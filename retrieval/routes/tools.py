@@ -14,6 +14,7 @@ from retrieval.tools.manifest import GUIDE, TOOLS
 from retrieval.tools.running import run_tool
 from shared.domain.tenancy import Caller, Permission
 from shared.http.dependencies import ClockOf, DatabaseOf, IdempotencyKey, SettingsOf, caller
+from shared.http.refusals import refuses
 
 router = APIRouter(prefix="/v1/tools", tags=["tools"])
 
@@ -60,7 +61,25 @@ def get_tools(_edge: ToolEdge) -> ToolList:
     return ToolList(cards, None, GUIDE)
 
 
-@router.post("/{tool_name}", summary="Call a tool by name")
+@router.post(
+    "/{tool_name}",
+    openapi_extra=refuses(
+        "unknown_tool",
+        "unknown_batch",
+        "batch_expired",
+        "batch_recorded",
+        "not_assessed",
+        "not_adopted",
+        "block_pending",
+        "result_too_large",
+        "invalid_time",
+        "naive_time",
+        "unknown_zone",
+        "inverted_window",
+        "wrong_id_type",
+    ),
+    summary="Call a tool by name",
+)
 def post_tool(
     tool_name: str, asked: ToolRequest, edge: ToolEdge, key: IdempotencyKey, request: Request
 ) -> dict[str, Any]:

@@ -68,6 +68,8 @@ def caller(*permissions: Permission) -> Callable[..., Caller]:
         auth.require(found, permissions)
         return found
 
+    # The OpenAPI document tells it.
+    authenticated.permissions = permissions  # type: ignore[attr-defined] # a function takes any
     return authenticated
 
 

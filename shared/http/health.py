@@ -18,6 +18,7 @@ from shared.embeddings.asking import query_embedder_of
 from shared.errors import Unavailable
 from shared.http.dependencies import DatabaseOf, SettingsOf
 from shared.http.problems import problem_response, request_id_of
+from shared.http.refusals import refuses
 from shared.metrics import CONTENT_TYPE, render_metrics
 from shared.settings import Settings
 from shared.store.database import Database, QueueDatabase
@@ -35,7 +36,11 @@ async def live() -> dict[str, str]:
     return {"status": "live"}
 
 
-@router.get("/health/ready", summary="Whether requests can be served, part by part")
+@router.get(
+    "/health/ready",
+    openapi_extra=refuses("not_ready"),
+    summary="Whether requests can be served, part by part",
+)
 def ready(request: Request, database: DatabaseOf, settings: SettingsOf) -> JSONResponse:
     """Answer 200 when turns can be accepted and read, 503 when not; with the parts in either."""
     parts: dict[str, Any] = {"database": _database(database)}
