@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import accumulate
 
 from shared.domain.search_terms import search_terms
@@ -120,12 +121,18 @@ class Speech:
         return counts
 
 
-def said_in(namespace: Namespace, speech: Speech, *, tokens: int = TOKENS) -> Iterator[Said]:
+@cache
+def speech() -> Speech:
+    """Return the one speech of this process: it takes a second to learn."""
+    return Speech()
+
+
+def said_in(namespace: Namespace, words: Speech, *, tokens: int = TOKENS) -> Iterator[Said]:
     """Return a namespace's messages in order: two a turn, threads of two hundred turns."""
     chance = random.Random(namespace.number)  # noqa: S311 - repeatable speech
     for number in range(namespace.messages):
         turn = number // 2
-        content, frequencies = speech.message(chance, chinese=namespace.is_chinese, tokens=tokens)
+        content, frequencies = words.message(chance, chinese=namespace.is_chinese, tokens=tokens)
         yield Said(
             message_id=f"msg_{namespace.number:08x}{number:024x}",
             turn_id=f"trn_{namespace.number:08x}{turn:024x}",

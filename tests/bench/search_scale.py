@@ -24,7 +24,7 @@ from shared.store.migrate import migrate
 from shared.store.search_index import SearchDocument, index_documents
 from shared.store.search_keys import DocumentKind
 from tests.bench.search_asking import KINDS, Asker
-from tests.bench.search_corpus import START, Namespace, Speech, namespaces_of
+from tests.bench.search_corpus import START, Namespace, namespaces_of, speech
 from tests.bench.search_derived import load_derived
 from tests.bench.search_load import load_messages
 from tests.support.databases import settings_for
@@ -38,13 +38,12 @@ def load(settings: Settings, url: str, namespaces: Sequence[Namespace], events: 
     """Load all namespaces, their events by their share of the messages; return the seconds."""
     started = time.perf_counter()
     total = sum(one.messages for one in namespaces)
-    speech = Speech()
     database = Database(settings)
     with psycopg.connect(url) as owner:
         for namespace in namespaces:
             share = round(events * namespace.messages / total)
-            load_messages(owner, database, namespace, speech)
-            load_derived(owner, database, namespace, speech, share)
+            load_messages(owner, database, namespace, speech())
+            load_derived(owner, database, namespace, speech(), share)
     database.close()
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("VACUUM (ANALYZE)")
@@ -64,9 +63,10 @@ def sizes(url: str) -> dict[str, int]:
 def inserts_per_second(database: Database, namespace: Namespace, *, at_once: int) -> float:
     """Return how many messages a second one writer indexes, `at_once` in each transaction."""
     chance = random.Random(at_once)  # noqa: S311 - repeatable
-    speech = Speech()
     documents = [
-        SearchDocument(f"new_{at_once}_{n}", "t0", START, speech.message(chance, chinese=False)[1])
+        SearchDocument(
+            f"new_{at_once}_{n}", "t0", START, speech().message(chance, chinese=False)[1]
+        )
         for n in range(_WRITTEN)
     ]
     started = time.perf_counter()
@@ -87,7 +87,6 @@ def measure(
 ) -> dict[str, Any]:
     """Ask the largest namespace, a middle and a small one; then write into the middle one."""
     database = Database(settings)
-    speech = Speech()
     chosen = {
         "large": namespaces[0],
         "middle": _nearest(namespaces, MIDDLE),
@@ -96,7 +95,7 @@ def measure(
     }
     answers: dict[str, Any] = {}
     for name, namespace in chosen.items():
-        asker = Asker(settings, database, namespace, speech)
+        asker = Asker(settings, database, namespace, speech())
         answers[name] = {"messages": namespace.messages} | {
             kind: asker.time_all(kind, requests=requests, warm_up=12).percentiles()
             for kind in KINDS

@@ -20,15 +20,15 @@ from shared.store.database import Database, send
 from shared.store.namespaces import ensure_namespace
 from shared.store.search import bm25_search
 from shared.store.search_index import index_documents
-from shared.store.search_keys import DocumentKind
+from shared.store.search_keys import NUMBER_SHIFT, DocumentKind
 from shared.store.search_packing import pack_waiting
 from tests.bench.search_asking import KINDS, Asker, Timings
-from tests.bench.search_corpus import Namespace, Speech, namespaces_of, said_in
+from tests.bench.search_corpus import Namespace, namespaces_of, said_in, speech
 from tests.bench.search_derived import load_derived
 from tests.bench.search_load import document_of, load_messages
 from tests.support.databases import Tenant, clone_database, drop_database, settings_for
 
-MESSAGES, NAMESPACES, EVENTS = 12_000, 12, 2_000
+MESSAGES, NAMESPACES, EVENTS = 10_000, 8, 1_500
 
 # The most statements of one request, its transaction's own left out.
 STATEMENTS = {"raw": 14, "events": 12, "graph": 14, "context": 30, "expand": 12}
@@ -53,11 +53,10 @@ def loaded() -> Iterator[Loaded]:
     settings = settings_for(url)
     database = Database(settings)
     namespaces = namespaces_of(MESSAGES, NAMESPACES)
-    speech = Speech()
     with psycopg.connect(url) as owner:
         for one in namespaces:
-            load_messages(owner, database, one, speech, tokens=24)
-            load_derived(owner, database, one, speech, EVENTS * one.messages // MESSAGES)
+            load_messages(owner, database, one, speech(), tokens=24)
+            load_derived(owner, database, one, speech(), EVENTS * one.messages // MESSAGES)
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("ANALYZE")
     yield Loaded(settings, database, namespaces)
@@ -65,11 +64,11 @@ def loaded() -> Iterator[Loaded]:
     drop_database(url)
 
 
-@pytest.mark.parametrize("place", [0, 4, NAMESPACES - 1], ids=["large", "middle", "small"])
+@pytest.mark.parametrize("place", [0, 3, NAMESPACES - 1], ids=["large", "middle", "small"])
 def test_a_request_sends_few_statements_and_reads_a_bounded_number_of_rows(
     loaded: Loaded, place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asker = Asker(loaded.settings, loaded.database, loaded.namespaces[place], Speech())
+    asker = Asker(loaded.settings, loaded.database, loaded.namespaces[place], speech())
     sent: list[str] = []
 
     def sending(connection: Any, statement: str, values: Any) -> Any:
@@ -89,10 +88,11 @@ def test_a_request_sends_few_statements_and_reads_a_bounded_number_of_rows(
             for name, case in asker.use_cases(question, events).items():
                 with loaded.database.write(asker.namespace.tenant_id) as tx:
                     reader = asker.reader(tx)
+                    known_rows = tx.connection.execute(_ROWS_READ).scalar_one()
                     sent.clear()
                     case(tx, reader)
                     statements = len(sent)
-                    rows = tx.connection.execute(_ROWS_READ).scalar_one()
+                    rows = tx.connection.execute(_ROWS_READ).scalar_one() - known_rows
                 known = most.get(name, (0, 0))
                 most[name] = (max(known[0], statements), max(known[1], rows))
     finally:
@@ -105,10 +105,9 @@ def test_a_copied_corpus_is_the_one_that_indexing_writes(
     database: Database, database_url: str, tenant: Tenant
 ) -> None:
     copied = Namespace(0xC0B1, 500)
-    speech = Speech()
     with psycopg.connect(database_url) as owner:
-        load_messages(owner, database, copied, speech)
-    said = [document_of(m.message_id, m.thread_id, m.at, m) for m in said_in(copied, speech)]
+        load_messages(owner, database, copied, speech())
+    said = [document_of(m.message_id, m.thread_id, m.at, m) for m in said_in(copied, speech())]
     with database.write(tenant.tenant_id) as tx:
         ensure_namespace(tx, copied.name)
     for start in range(0, len(said), 2):
@@ -124,7 +123,7 @@ def test_a_copied_corpus_is_the_one_that_indexing_writes(
     assert len(written["postings"]) > 10_000
     assert written == loaded
     for kind in KINDS:
-        question = speech.question(random.Random(3), kind, chinese=False)  # noqa: S311 - repeatable
+        question = speech().question(random.Random(3), kind, chinese=False)  # noqa: S311 - repeatable
         terms = query_terms(question)
         found = []
         for who in (tenant.tenant_id, copied.tenant_id):
@@ -144,17 +143,32 @@ def _contents(database: Database, tenant_id: str, namespace: str) -> dict[str, l
     """Return a corpus as its rows say it, document numbers replaced by the documents' ids."""
     values = {"tenant_id": tenant_id, "namespace": namespace}
     with database.read(tenant_id) as tx:
+        documents = tx.connection.execute(_DOCUMENTS, values).all()
+        name_of = {row.number: row.document_id for row in documents}
+        postings = [
+            (row.corpus, row.term, row.part, row.before, name_of[x >> NUMBER_SHIFT], x & _REST)
+            for row in tx.connection.execute(_POSTINGS, values)
+            for x in row.postings
+        ]
         return {
-            name: [tuple(row) for row in tx.connection.execute(text(statement), values)]
-            for name, statement in {
-                "documents": "SELECT document_id, corpus, thread_id, length, at, terms, "
-                "frequencies FROM search_documents WHERE tenant_id = :tenant_id ORDER BY 1",
-                "corpora": "SELECT corpus, namespace, kind, version, documents, total_length "
-                "FROM search_corpora WHERE namespace = :namespace ORDER BY 1",
-                "postings": "SELECT p.corpus, p.term, p.before, d.document_id, u.x & 2097151 "
-                "FROM search_postings AS p CROSS JOIN unnest(p.postings) AS u(x) "
-                "JOIN search_documents AS d ON d.tenant_id = p.tenant_id "
-                "AND d.number = u.x >> 21 ORDER BY 1, 2, 3, 4",
-                "waiting": "SELECT number FROM search_waiting WHERE tenant_id = :tenant_id",
-            }.items()
+            "documents": [tuple(row)[1:] for row in documents],
+            "postings": postings,
+            "corpora": [tuple(row) for row in tx.connection.execute(_CORPORA, values)],
+            "waiting": list(tx.connection.execute(_WAITING, values)),
         }
+
+
+_REST = (1 << NUMBER_SHIFT) - 1
+_DOCUMENTS = text(
+    "SELECT number, document_id, corpus, thread_id, length, at, terms, frequencies "
+    "FROM search_documents WHERE tenant_id = :tenant_id AND namespace = :namespace ORDER BY 2"
+)
+_POSTINGS = text(
+    "SELECT corpus, term, part, before, postings FROM search_postings "
+    "WHERE tenant_id = :tenant_id ORDER BY 1, 2, 3"
+)
+_CORPORA = text(
+    "SELECT corpus, namespace, kind, version, documents, total_length FROM search_corpora "
+    "WHERE tenant_id = :tenant_id AND namespace = :namespace"
+)
+_WAITING = text("SELECT number FROM search_waiting WHERE tenant_id = :tenant_id")

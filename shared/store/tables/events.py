@@ -11,6 +11,7 @@ from sqlalchemy import (
     Integer,
     Table,
     Text,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
@@ -86,6 +87,13 @@ events = Table(
     Index("ix_events_namespace", "tenant_id", "namespace", "status", "event_id"),
     Index("ix_events_fingerprint", "tenant_id", "namespace", "fingerprint"),
     Index("ix_events_said", "tenant_id", "namespace", "mentioned_at", "event_id"),
+    Index(
+        "ix_events_happened",
+        "tenant_id",
+        "namespace",
+        "happened_from",
+        postgresql_where=text("happened_from IS NOT NULL"),
+    ),
 )
 
 event_sources = Table(

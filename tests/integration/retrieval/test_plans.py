@@ -5,6 +5,7 @@ The statements are those that the use cases send; each is explained as it was se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ from retrieval.search import search_events
 from shared.settings import Settings
 from shared.store.database import Database, WriteTx
 from tests.bench.search_asking import Asker, Timings
-from tests.bench.search_corpus import Namespace, Speech
+from tests.bench.search_corpus import Namespace, speech
 from tests.bench.search_derived import load_derived
 from tests.bench.search_load import clone_tenant, load_messages
 from tests.support.databases import clone_database, drop_database, settings_for
@@ -33,6 +34,8 @@ LARGE, SMALL = Namespace(0, 20_000), Namespace(9, 300)
 EVENTS = 6_000
 TENANTS = 4
 LARGE_TABLE = 10_000
+# The wall of undone imports names the tenant too, of imports.
+_OF_THE_WALL = re.compile(r"tenant_id = (?!\(hashed)")
 
 Ask = Callable[[WriteTx, Reader], Any]
 
@@ -51,11 +54,10 @@ def loaded() -> Iterator[Loaded]:
     url = clone_database()
     settings = settings_for(url)
     database = Database(settings)
-    speech = Speech()
     with psycopg.connect(url) as owner:
         for one, events in ((LARGE, EVENTS), (SMALL, 30)):
-            load_messages(owner, database, one, speech, tokens=TOKENS)
-            load_derived(owner, database, one, speech, events)
+            load_messages(owner, database, one, speech(), tokens=TOKENS)
+            load_derived(owner, database, one, speech(), events)
         for number in range(1, TENANTS):
             clone_tenant(owner, LARGE.tenant_id, f"ten_{number:032x}")
     with psycopg.connect(url, autocommit=True) as owner:
@@ -68,14 +70,14 @@ def loaded() -> Iterator[Loaded]:
 @pytest.fixture
 def asker(loaded: Loaded, request: pytest.FixtureRequest) -> Asker:
     namespace: Namespace = getattr(request, "param", LARGE)
-    return Asker(loaded.settings, loaded.database, namespace, Speech())
+    return Asker(loaded.settings, loaded.database, namespace, speech())
 
 
 def questions(asker: Asker) -> dict[str, Ask]:
     """Return every kind of search, with words from the speech, with and without filters."""
     mixed, common = asker.question("mixed"), asker.question("common")
     event_ids = asker.time_ranked(mixed, Timings())["events"]
-    week = Span.model_validate({"from": "2025-01-06", "to": "2025-01-12"})
+    week = Span.model_validate({"from": "2025-01-06T00:00:00Z", "to": "2025-01-12T00:00:00Z"})
     asked: dict[str, Ask] = dict(asker.use_cases(mixed, event_ids))
     asked |= {f"{name}, common": ask for name, ask in asker.use_cases(common, event_ids).items()}
     return asked | {
@@ -141,7 +143,11 @@ def offences(plan: dict[str, Any], large: Sequence[str]) -> list[str]:
         if node["Node Type"] == "Seq Scan" and where in large and node["Actual Loops"]:
             found.append(f"sequential scan of {where}")
         condition = node.get("Filter", "")
-        if "tenant_id" in condition and node.get("Rows Removed by Filter", 0) and where in large:
+        if (
+            _OF_THE_WALL.search(condition)
+            and node.get("Rows Removed by Filter", 0)
+            and where in large
+        ):
             found.append(f"{node['Rows Removed by Filter']} rows of {where} removed: {condition}")
     return found
 

@@ -15,7 +15,7 @@ from retrieval.schemas import BlockSearch
 from shared.settings import Settings
 from shared.store.database import Database
 from tests.bench.search_asking import KINDS, Asker, Timings
-from tests.bench.search_corpus import Namespace, Speech
+from tests.bench.search_corpus import Namespace, speech
 from tests.bench.search_derived import load_derived
 from tests.bench.search_load import load_messages
 
@@ -41,15 +41,14 @@ def table_hashes(database: Database, tenant_id: str) -> dict[str, str]:
         }
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_a_thousand_searches_change_no_table_but_the_batches(
     settings: Settings, database: Database, database_url: str
 ) -> None:
-    speech = Speech()
     with psycopg.connect(database_url) as owner:
-        load_messages(owner, database, NAMESPACE, speech, tokens=12)
-        load_derived(owner, database, NAMESPACE, speech, 60)
-    asker = Asker(settings, database, NAMESPACE, speech)
+        load_messages(owner, database, NAMESPACE, speech(), tokens=12)
+        load_derived(owner, database, NAMESPACE, speech(), 60)
+    asker = Asker(settings, database, NAMESPACE, speech())
     before = table_hashes(database, NAMESPACE.tenant_id)
     assert {"events", "namespaces", "search_documents", "search_waiting"} <= before.keys()
     asked = 0

@@ -84,6 +84,8 @@ _TABLES = (
 _INDEXES = (
     "CREATE INDEX ix_search_corpora_namespace ON search_corpora (tenant_id, namespace)",
     "CREATE INDEX ix_search_waiting_namespace ON search_waiting (tenant_id, namespace)",
+    "CREATE INDEX ix_events_happened ON events (tenant_id, namespace, happened_from) "
+    "WHERE happened_from IS NOT NULL",
 )
 
 # A list of numbers does not compress, and grows in place: room on its page spares the index.
