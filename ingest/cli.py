@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ingest.api_access import ApiKey, ApiUrl, AsJson, api_access
 from ingest.imports_cli import import_app
 from ingest.jobs_cli import dead_letters, jobs_app
+from ingest.portable_cli import erase, export, restore
 from ingest.posting import Report, call, open_client, post_turns
 from ingest.reprocess_cli import reprocess, reproject
 from ingest.transcripts import Destination, read_transcript
@@ -40,6 +41,9 @@ def register(app: typer.Typer) -> None:
     app.command("dead-letters")(dead_letters)
     app.command()(reprocess)
     app.command()(reproject)
+    app.command()(erase)
+    app.command()(export)
+    app.command()(restore)
 
 
 def serve_ingest(host: Host = "127.0.0.1", port: Port = 8080, processes: Processes = 1) -> None:
