@@ -32,8 +32,9 @@ MESSAGES, NAMESPACES, EVENTS = 10_000, 8, 1_500
 
 # The most statements of one request, its transaction's own left out.
 STATEMENTS = {"raw": 14, "events": 12, "graph": 14, "context": 30, "expand": 12}
-# The most rows that one request reads of all tables, whatever the size of the namespace.
-ROWS = {"raw": 4_500, "events": 2_500, "graph": 1_500, "context": 4_000, "expand": 100}
+# The most rows that one request reads of messages and of the index, whatever the namespace's size;
+# other tables are so small here that Postgres reads them whole.
+ROWS = {"raw": 4_500, "events": 1_500, "graph": 1_000, "context": 3_000, "expand": 100}
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -135,7 +136,7 @@ def test_a_copied_corpus_is_the_one_that_indexing_writes(
 
 _ROWS_READ = text(
     "SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::bigint "
-    "FROM pg_stat_xact_user_tables"
+    "FROM pg_stat_xact_user_tables WHERE relname = 'messages' OR relname LIKE 'search_%'"
 )
 
 
