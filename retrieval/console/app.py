@@ -45,7 +45,7 @@ from shared.settings import Settings, get_settings
 
 Render = Callable[[PageContext], Awaitable[None]]
 _ASSETS = Path(__file__).parent / "assets"
-_STYLES = ("console.css", "explore.css")
+_STYLES = ("console.css", "memory.css", "explore.css")
 _NAMES_SHOWN = 200
 _BUILD_S = 60.0
 _COOKIE = "stratagate_console"
