@@ -141,6 +141,9 @@ CHECKS: tuple[Check, ...] = (
             OR EXISTS (SELECT FROM jobs j WHERE j.tenant_id = s.tenant_id
                        AND j.subject = s.block_id AND j.kind = 'extract'
                        AND j.state IN ('dead', 'cancelled')
+                       AND NOT EXISTS (SELECT FROM jobs k WHERE k.tenant_id = j.tenant_id
+                                       AND k.subject = j.subject AND k.kind = j.kind
+                                       AND k.job_id > j.job_id)
                        AND NOT EXISTS (SELECT FROM events e WHERE e.tenant_id = s.tenant_id
                                        AND e.block_id = s.block_id)))
         """,
