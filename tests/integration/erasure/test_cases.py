@@ -305,3 +305,26 @@ def test_a_node_whose_name_nobody_says_any_more_takes_another(memory: Eraser) ->
     assert memory.found("gardener")["nodes"] == 1
     assert memory.found("Eve")["nodes"] == 0
     assert memory.findings() == []
+
+
+def test_an_import_loses_its_text_with_its_source(empty_memory: Eraser) -> None:
+    memory = empty_memory
+    memory.say("Ann lives in Oslo", "Ben lives in Rome")
+    memory.run()
+    file = '{"candidates": [{"title": "Likes Zorbtea", "summary": "Likes Zorbtea a lot."}]}'
+    begun = memory.client.post(f"{HOME}/imports", json={"text": file})
+    assert begun.status_code == 202, begun.text
+    memory.run()
+    path = f"/v1/imports/{begun.json()['import_id']}"
+    done = memory.client.post(f"{path}/confirm", json={"ignore_unanswered": True})
+    assert done.status_code == 200, done.text
+    memory.run()
+    assert memory.found("Zorbtea")["events"] == 1
+    (row,) = memory.sql("SELECT source_thread_id FROM imports")
+    memory.erase(thread=row.source_thread_id)
+    assert memory.found("Zorbtea") == {"raw": 0, "events": 0, "nodes": 0}
+    for table in ("imports", "import_candidates", "messages", "events", "jobs", "audit_log"):
+        held = memory.sql(f"SELECT r::text AS words FROM {table} AS r")  # noqa: S608 - a constant
+        assert not any("Zorbtea" in one.words for one in held), table
+    assert memory.client.get(path).status_code == 200
+    assert memory.findings() == []
