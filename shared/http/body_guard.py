@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from anyio import to_thread
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -10,11 +12,14 @@ from shared.http import strict_json
 from shared.http.content_encoding import inflate, is_compressed
 from shared.http.problems import problem_response
 
-ITEM_BY_ITEM = "/batch"
-"""How paths end whose body is a list that their route checks item by item."""
+ITEM_BY_ITEM = re.compile(r"/v1/namespaces/[^/]+/turns/batch\Z")
+"""The paths whose body is a list that their route checks item by item."""
 
-PACKED = "/restore"
-"""How paths end whose body is a file that their route unpacks and checks itself."""
+PACKED = re.compile(r"/v1/namespaces/[^/]+/restore\Z")
+"""The paths whose body is a file that their route unpacks and checks itself.
+
+Whole paths: by their ends alone, a namespace called `batch` would go unchecked.
+"""
 
 _IN_THREAD_BYTES = 65_536
 _WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -41,7 +46,7 @@ class BodyGuard:
             await self.app(scope, receive, send)
             return
         try:
-            if scope["path"].endswith(PACKED):
+            if PACKED.search(scope["path"]):
                 body = await self._read(scope, receive, self.packed_limit_bytes)
                 await self.app(scope, _replay(body, receive), send)
                 return
@@ -50,7 +55,7 @@ class BodyGuard:
             if is_compressed(encoding):
                 body = await to_thread.run_sync(self._inflate, body)
                 _say_plain(scope, body)
-            if body and not scope["path"].endswith(ITEM_BY_ITEM):
+            if body and not ITEM_BY_ITEM.search(scope["path"]):
                 _require_json(scope)
                 await _check(body)
         except StrataGateError as error:

@@ -178,3 +178,16 @@ def test_a_number_is_no_day(api: httpx.Client) -> None:
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == "/query/to"
     assert api.get("/v1/usage", params={"from": "2026-05-01", "to": "2026-05-05"}).is_success
+
+
+@pytest.mark.parametrize("name", ["batch", "restore"])
+@pytest.mark.parametrize("content", ['{"language": "\\u0000"}', '{"language": "\\ud800"}', "[" * 99])
+def test_a_namespaces_name_switches_no_check_of_bodies_off(
+    api: httpx.Client, name: str, content: str
+) -> None:
+    answers = [
+        api.put(f"/v1/namespaces/{asked}", content=content) for asked in (name, "project:edge")
+    ]
+    told = [(one.status_code, one.json()["code"], one.json()["errors"]) for one in answers]
+    assert told[0] == told[1]
+    assert told[0][1] in ("unstorable_character", "json_too_deep")
