@@ -28,7 +28,9 @@ _THEME_NAME = {"auto": "as the system has it", "light": "light", "dark": "dark"}
 def framed(page: PageContext, signed_in: SignedIn, namespaces: Sequence[str]) -> Iterator[None]:
     """Build the frame; what is built inside becomes the page's own part."""
     dark = ui.dark_mode(_DARK[signed_in.theme])
-    with ui.left_drawer(bordered=False).classes("sg-drawer").props("width=224") as drawer:
+    # Quasar opens it where there is room; asking the page instead would wait for its answer.
+    drawer = ui.left_drawer(value=False).classes("sg-drawer").props("width=224 show-if-above")
+    with drawer:
         _navigation(page)
     with ui.header(wrap=False).classes("sg-header"):
         ui.button(icon="o_menu", on_click=drawer.toggle).props(

@@ -44,7 +44,7 @@ def decay_drawing(steps: Sequence[Step], *, here: int, words: str) -> ui.element
         middle = x + wide / 2
         if is_here:
             parts.append(_marker(middle, top))
-        parts += _level_label(steps, number, x=x, top=top)
+        parts += _level_label(steps, number, x=middle + 9 if is_here else x + 3, top=top)
         if number % max(1, len(steps) // _TICKS) == 0:
             parts.append(_label(middle, _HEIGHT - 18, str(step.at)))
     return _drawing(parts, words)
@@ -96,7 +96,7 @@ def _level_label(steps: Sequence[Step], number: int, *, x: float, top: float) ->
     """Name a level above the first column that has it."""
     if number and steps[number - 1].level == steps[number].level:
         return []
-    return [_label(x + 3, max(_TOP - 2, top - 5), f"L{steps[number].level}", anchor="start")]
+    return [_label(x, max(_TOP - 2, top - 5), f"L{steps[number].level}", anchor="start")]
 
 
 def _marker(x: float, y: float) -> str:

@@ -65,4 +65,5 @@ def _by_step(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for name in ("calls", "failed_calls", "input_tokens", "output_tokens"):
             row[name] += item[name]
     order = ("summarize", "extract", "project", "import", "embed")
-    return sorted(added.values(), key=lambda row: (row["step"] not in order, row["step"]))
+    places = {step: place for place, step in enumerate(order)}
+    return sorted(added.values(), key=lambda row: (places.get(row["step"], 9), row["step"]))
