@@ -47,7 +47,7 @@ make_images() {
         [ "$(docker images -q "$image")" ] || import_as "$root/postgres" "$image" \
             --change 'ENTRYPOINT ["docker-entrypoint.sh"]' --change 'CMD ["postgres"]' \
             --change 'ENV PATH=/usr/lib/postgresql/15/bin:/usr/sbin:/usr/bin:/sbin:/bin' \
-            --change 'EXPOSE 5432' --change 'STOPSIGNAL SIGINT'
+            --change 'EXPOSE 5432'
     done
     derive broker redis-server
     for image in "${broker_images[@]}"; do
@@ -72,8 +72,13 @@ bootstrap() {
     nice "$here/../../.venv/bin/python" -m pip download --quiet --no-deps --require-hashes \
         --python-version 3.11 --only-binary :all: --dest "$root/python/opt/wheels" \
         --requirement "$here/../../deploy/requirements-image.lock"
+    # Debian's 3.11.2 needs what 3.11.3 has built in; the build compares its hash as of all.
+    nice "$here/../../.venv/bin/python" -m pip download --quiet --no-deps \
+        --dest "$root/python/opt/wheels" \
+        "$(grep -o '^async-timeout==[0-9.]*' "$here/../../deploy/requirements-image.lock")"
     nice "$here/../../.venv/bin/python" -m pip download --quiet --dest \
-        "$root/python/opt/wheels" --require-hashes --requirement deploy/requirements-build.lock
+        "$root/python/opt/wheels" --require-hashes \
+        --requirement "$here/../../deploy/requirements-build.lock"
     printf '[global]\nno-index = true\nfind-links = /opt/wheels\n' >"$root/python/etc/pip.conf"
     touch "$root/python.done"
 }
