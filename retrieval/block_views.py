@@ -1,6 +1,6 @@
-"""Blocks as they are read: each at the level it has decayed to, rendered from its source.
+"""Blocks as they are read: each at the level it has decayed to.
 
-Levels 3 to 5 are rendered anew from the redacted messages, so no stored text can leak (D38).
+Levels 3 to 5 are stored as the redacted view alone, so what is read here never holds more (D38).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from shared.domain.blocks import Summary, block_header, render_summary
 from shared.domain.budget import estimate_tokens
 from shared.domain.decay import age_in_blocks, label_of, level_at
 from shared.domain.jobs import LIVE_STATES, JobKind, JobState
-from shared.domain.layers import render_l5, render_layers
-from shared.store.blocks import BlockRow, summaries_of
+from shared.domain.layers import render_l5
+from shared.store.blocks import BlockRow, layer_texts, summaries_of
 from shared.store.database import ReadTx
 from shared.store.jobs import jobs_of
 from shared.store.messages import StoredMessage, turns_range
@@ -84,37 +84,59 @@ def ready_cards(tx: ReadTx, reader: Reader, blocks: Sequence[BlockRow]) -> list[
     totals: dict[str, int] = {}
     for block in ready:
         totals[block.thread_id] = totals.get(block.thread_id, 0) + 1
+    levels = {b.block_id: level_now(reader, b, latest_position=latest[b.thread_id]) for b in ready}
+    texts = level_texts(tx, levels, summaries=summaries)
     seen: dict[str, int] = {}
     cards: list[BlockCard] = []
     for block in ready:
         seen[block.thread_id] = seen.get(block.thread_id, 0) + 1
-        level = level_now(reader, block, latest_position=latest[block.thread_id])
         age = age_in_blocks(seen[block.thread_id], totals[block.thread_id])
-        content = level_text(tx, block, level, summary=summaries.get(block.block_id))
-        cards.append(block_card(block, level, content=content, age=age))
+        content = texts[block.block_id]
+        cards.append(block_card(block, levels[block.block_id], content=content, age=age))
     return cards
+
+
+def level_texts(
+    tx: ReadTx, levels: Mapping[str, int], *, summaries: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return the text of each block at its level; without a summary of this version, its L3."""
+    stored = {
+        block_id: max(level, _FIRST_RENDERED)
+        for block_id, level in levels.items()
+        if level >= _FIRST_RENDERED or block_id not in summaries
+    }
+    layers = layer_texts(tx, stored)
+    return {
+        block_id: layers[block_id]
+        if block_id in stored
+        else summary_text(summaries[block_id], level)
+        for block_id, level in levels.items()
+    }
 
 
 def level_text(
     tx: ReadTx, block: BlockRow, level: int, *, summary: Any, original: bool = False
 ) -> str:
-    """Return a block's text at a level; without a summary of this version, the rendered L3.
+    """Return a block's text at a level; without a summary of this version, its L3.
 
     `original` gives L5 as it was sent, for admin readers alone.
     """
-    if level < _FIRST_RENDERED and summary is not None:
-        derived = Summary(
-            title=summary.title,
-            tags=tuple(summary.tags),
-            summary=summary.summary,
-            keypoints=tuple(summary.keypoints),
-            should_extract=summary.should_extract,
-        )
-        return shown_text(render_summary(derived, level))
-    if level == RAW_LEVEL:
-        return render_l5([one.message for one in messages_of(tx, block, original=original)])
-    layers = render_layers([one.message for one in messages_of(tx, block)])
-    return layers.l4 if level == RAW_LEVEL - 1 else layers.l3
+    if level == RAW_LEVEL and original:
+        return render_l5([one.message for one in messages_of(tx, block, original=True)])
+    summaries = {} if summary is None else {block.block_id: summary}
+    return level_texts(tx, {block.block_id: level}, summaries=summaries)[block.block_id]
+
+
+def summary_text(summary: Any, level: int) -> str:
+    """Return the text of a level from 0 to 2."""
+    derived = Summary(
+        title=summary.title,
+        tags=tuple(summary.tags),
+        summary=summary.summary,
+        keypoints=tuple(summary.keypoints),
+        should_extract=summary.should_extract,
+    )
+    return shown_text(render_summary(derived, level))
 
 
 def messages_of(tx: ReadTx, block: BlockRow, *, original: bool = False) -> list[StoredMessage]:

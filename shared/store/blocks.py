@@ -8,7 +8,18 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, bindparam, func, insert, select, update
+from sqlalchemy import (
+    ARRAY,
+    Row,
+    SmallInteger,
+    Text,
+    bindparam,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.dialects.postgresql import insert as upsert
 
@@ -242,6 +253,22 @@ def layers_of(tx: ReadTx, block_ids: Sequence[str]) -> dict[tuple[str, int], tup
     )
     rows = tx.connection.execute(statement)
     return {(row.block_id, row.level): (row.content, row.tokens) for row in rows}
+
+
+def layer_texts(tx: ReadTx, levels: Mapping[str, int]) -> dict[str, str]:
+    """Return the text of each block at the level asked of it, 3 to 5."""
+    if not levels:
+        return {}
+    statement = text(
+        "SELECT l.block_id, l.content FROM unnest(:blocks, :levels) AS asked(block_id, level) "
+        "JOIN block_layers AS l ON l.tenant_id = :tenant_id AND l.block_id = asked.block_id "
+        "AND l.level = asked.level"
+    ).bindparams(
+        bindparam("blocks", list(levels), type_=ARRAY(Text)),
+        bindparam("levels", list(levels.values()), type_=ARRAY(SmallInteger)),
+        tenant_id=tx.tenant_id,
+    )
+    return {row.block_id: row.content for row in tx.connection.execute(statement)}
 
 
 def summaries_of(tx: ReadTx, block_ids: Sequence[str], *, version: int) -> dict[str, Row[Any]]:
