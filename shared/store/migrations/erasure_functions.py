@@ -288,7 +288,9 @@ _NAMESPACE = """
         SELECT tenant, 'receipt', public.erasure_hash_of(tenant,
             concat_ws(chr(31), space, r.operation, r.receipt_id)), erasure
         FROM (SELECT operation, receipt_id FROM public.request_receipts
-              WHERE tenant_id = tenant AND namespace = space AND operation IN ('turn', 'import') UNION ALL
+              WHERE tenant_id = tenant AND namespace = space
+                AND operation IN ('turn', 'import')
+              UNION ALL
               SELECT 'use', receipt_id FROM public.use_receipts
               WHERE tenant_id = tenant AND namespace = space) AS r
         ON CONFLICT DO NOTHING;
