@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from shared import metrics
+from tests.support.promql import NotPromQL, check
 
 ROOT = Path(__file__).resolve().parents[3]
 DASHBOARD = ROOT / "deploy" / "grafana" / "stratagate.json"
@@ -60,6 +62,45 @@ def test_every_metric_and_label_of_dashboard_and_alerts_exists(expression: str) 
         assert {*re.findall(r"(\w+)(?:=|!)", matchers)} <= series[name]
     for grouped in re.findall(r"by \(([^)]*)\)", expression):
         assert {label.strip() for label in grouped.split(",")} <= allowed
+
+
+@pytest.mark.parametrize("expression", _expressions())
+def test_every_expression_is_one_that_prometheus_takes(expression: str) -> None:
+    assert check(expression).shape == "vector"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "sum(stratagate_jobs",
+        "rate(stratagate_rings_total)",
+        "rate(stratagate_jobs[5m])",
+        "delta(stratagate_rings_total[5m])",
+        "increase(stratagate_rings_total[15s])",
+        "sum(stratagate_rings_total[5m])",
+        "histogram_quantile(0.95, sum by (kind) (rate(stratagate_job_seconds_bucket[5m])))",
+        "stratagate_jobs{state=dead} > 0",
+        "stratagate_jobs >> 0",
+        "median(stratagate_jobs)",
+    ],
+)
+def test_an_expression_that_prometheus_would_refuse_or_that_means_nothing_is_found(
+    expression: str,
+) -> None:
+    with pytest.raises(NotPromQL):
+        check(expression)
+
+
+def test_every_alert_says_how_bad_it_is_and_for_whom() -> None:
+    rules = yaml.safe_load(ALERTS.read_text(encoding="utf-8"))["groups"][0]["rules"]
+    assert len(rules) == len(_alerts())
+    for rule in rules:
+        assert rule["labels"]["severity"] in {"page", "ticket"}
+        assert set(rule["annotations"]) == {"summary", "runbook"}
+        assert re.search(r"[<>=]=? \d", rule["expr"]), "an alert compares with a number"
+        used = set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]))
+        kept = check(rule["expr"]).labels
+        assert kept is None or used <= kept, f"{rule['alert']} names a label it has summed away"
 
 
 def test_each_alert_has_its_page_with_the_same_rule_and_no_page_is_left_over() -> None:
