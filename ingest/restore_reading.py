@@ -88,6 +88,7 @@ class _Reader:
         self.policy: Mapping[str, Any] = {}
         self._content = hashlib.sha256()
         self._is_over = False
+        self._counted_turns = 0
 
     def take(self, line: bytes) -> None:
         record = orjson.loads(line)
@@ -114,7 +115,7 @@ class _Reader:
                 raise BadBundle(f"the counters of thread '{name}' are not what it holds")
         turns = self.home["turn_count"] - self.home["erased_turn_count"]
         blocks = self.home["block_count"] - self.home["erased_block_count"]
-        if (turns, blocks) != (self.counts["turn"], self.counts["block"]):
+        if (turns, blocks) != (self._counted_turns, self.counts["block"]):
             raise BadBundle("the counters of the namespace are not what it holds")
         if self.counts["layer"] != 3 * self.counts["block"]:
             raise BadBundle("a block has levels 3, 4 and 5")
@@ -152,6 +153,8 @@ class _Reader:
         elif name == "turn":
             thread = self.threads[values["thread_id"]]
             thread.turns += 1
+            # The text of an import is no turn of the namespace's clock, which counts from 1.
+            self._counted_turns += values["namespace_turn"] > 0
             thread.last_turn = max(thread.last_turn, values["sequence"])
         elif name == "block":
             thread = self.threads[values["thread_id"]]

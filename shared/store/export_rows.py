@@ -115,7 +115,11 @@ def _part(name: str) -> str:
 
 _NAMESPACE: Final = """
     SELECT 'namespace' AS record, to_jsonb(r) AS fields FROM (
-        SELECT n.policy, n.turn_count, n.block_count, n.erased_turn_count, n.erased_block_count
+        SELECT n.policy, n.turn_count, n.block_count,
+            n.turn_count - (SELECT count(*) FROM turns AS t WHERE t.tenant_id = n.tenant_id
+                AND t.namespace = n.namespace AND t.namespace_turn > 0) AS erased_turn_count,
+            n.block_count - (SELECT count(*) FROM blocks AS b WHERE b.tenant_id = n.tenant_id
+                AND b.namespace = n.namespace) AS erased_block_count
         FROM namespaces AS n
         WHERE n.tenant_id = :tenant_id AND n.namespace = :namespace) AS r
 """

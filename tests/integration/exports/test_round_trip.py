@@ -160,3 +160,24 @@ def test_a_bundle_is_let_go_after_its_time(memory: Eraser, settings: Settings) -
     queue.close()
     assert memory.sql("SELECT state FROM exports")[0].state == "expired"
     assert memory.sql("SELECT 1 FROM export_chunks") == []
+
+
+def test_a_namespace_with_imports_travels_without_the_undone_import(
+    memory: Eraser, elsewhere: Eraser
+) -> None:
+    for title in ("Likes green tea", "Likes loud music"):
+        file = f'{{"candidates": [{{"title": "{title}", "summary": "{title} a lot."}}]}}'
+        begun = memory.client.post(f"{HOME}/imports", json={"text": file}).json()
+        memory.run()
+        path = f"/v1/imports/{begun['import_id']}"
+        done = memory.client.post(f"{path}/confirm", json={"ignore_unanswered": True})
+        assert done.status_code == 200, done.text
+        memory.run()
+    assert memory.client.post(f"{path}/undo").status_code == 200
+    bundle = exported(memory)
+    assert "loud music" not in str(lines_of(bundle))
+    answer = restored(elsewhere, bundle)
+    assert answer.status_code == 201, answer.text
+    assert elsewhere.found("green tea") == memory.found("green tea")
+    assert elsewhere.titles() == memory.titles() - {"Likes loud music"}
+    assert elsewhere.findings() == []
