@@ -14,6 +14,7 @@ from selenium import webdriver
 
 from tests.console import chromium
 from tests.console.browser import Browser
+from tests.console.small import tell_small
 from tests.console.told import Told, tell_demo
 from tests.support.stack import RunningSystem
 
@@ -45,6 +46,12 @@ def system(chrome: webdriver.Chrome) -> Iterator[RunningSystem]:
 def told(system: RunningSystem) -> Told:
     """The demo's conversation, processed to its end; read it, do not change it."""
     return tell_demo(system, "demo:console")
+
+
+@pytest.fixture(scope="module")
+def mine(told: Told, request: pytest.FixtureRequest) -> Told:
+    """A small memory of the module's own, in the demo's tenant, which its tests may change."""
+    return tell_small(told, f"project:{request.module.__name__.rpartition('.')[2]}")
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ Small, as every test of a page waits for it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 
@@ -44,7 +45,7 @@ class Told:
         """GET below the reads; the answer must be 200."""
         answer = self.http.get(f"{self.read}/{path}", params=query)
         assert answer.status_code == 200, answer.text
-        content: dict[str, object] = answer.json()
+        content: dict[str, Any] = answer.json()
         return content
 
     def contradict(self, one: str, other: str) -> None:

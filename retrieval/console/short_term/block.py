@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from nicegui import ui
-from nicegui.events import ValueChangeEventArguments
 
 from retrieval.console.components.acting import button, told
 from retrieval.console.components.curves import Step, decay_drawing
 from retrieval.console.components.figures import counted, number
-from retrieval.console.components.levels import level_chip
+from retrieval.console.components.levels import level_chip, level_slider
 from retrieval.console.components.moments import moment, written
 from retrieval.console.components.states import notice, status_badge
 from retrieval.console.components.text import heading, section, text
@@ -46,35 +45,22 @@ def _levels(block: dict[str, Any]) -> None:
                 text(tag, classes="sg-tag")
         views = {view["level"]: view for view in block["levels"]}
 
-        def show(event: ValueChangeEventArguments[float | None]) -> None:
-            _fill(views[int(event.value or 0)], parts)
+        def show(level: int) -> None:
+            view = views[level]
+            label.set_text(view["label"])
+            share = f"{100 * view['share']:.0f} % of L5"
+            cost.set_text(f"{number(view['tokens'])} tokens, {share}")
+            content.set_text(view["content"])
 
-        with ui.element("div").classes("sg-slider"):
-            slider = ui.slider(
-                min=min(views), max=_DEEPEST, step=1, value=block["level"], on_change=show
-            ).props("snap markers label-always :marker-labels=\"value => 'L' + value\"")
-            slider.props["aria-label"] = "Level of detail"
-            slider.props["label-value"] = f"L{block['level']}"
+        level_slider(views, block["level"], show)
         with ui.element("div").classes("sg-row sg-between").props("aria-live=polite"):
-            parts = {
-                "slider": slider,
-                "label": text("", classes="sg-strong"),
-                "cost": text("", classes="sg-muted"),
-            }
-        parts["content"] = text("", "div", classes="sg-level-text").props(
+            label = text("", classes="sg-strong")
+            cost = text("", classes="sg-muted")
+        content = text("", "div", classes="sg-level-text").props(
             'tabindex=0 role=region aria-label="The block at this level"'
         )
-        _fill(views[block["level"]], parts)
+        show(block["level"])
         _bars(block)
-
-
-def _fill(view: dict[str, Any], parts: dict[str, Any]) -> None:
-    parts["slider"].props["label-value"] = f"L{view['level']}"
-    parts["slider"].props["aria-valuetext"] = view["label"]
-    parts["label"].set_text(view["label"])
-    share = f"{100 * view['share']:.0f} % of L5"
-    parts["cost"].set_text(f"{number(view['tokens'])} tokens, {share}")
-    parts["content"].set_text(view["content"])
 
 
 def _bars(block: dict[str, Any]) -> None:
