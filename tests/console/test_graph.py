@@ -57,9 +57,7 @@ def test_a_node_leads_down_to_what_was_said(signed_in: Browser, told: Told) -> N
 def test_the_slider_shows_the_graph_as_it_was(signed_in: Browser, told: Told) -> None:
     signed_in.open(f"/graph?namespace={told.namespace}")
     signed_in.wait_for(lambda: "pnpm" in state_of(signed_in, "Orion"), "the present state")
-    signed_in.script("arguments[0].focus()", signed_in.find(".sg-as-of .q-slider [tabindex='0']"))
-    keys = ActionChains(signed_in.driver)
-    keys.send_keys(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT).perform()
+    signed_in.named("As it was on").send_keys(Keys.HOME, Keys.ARROW_RIGHT)
     signed_in.wait_for(
         lambda: "package manager: npm" in state_of(signed_in, "Orion"), "the state of February"
     )

@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any
 
 from nicegui import ui
-from nicegui.events import EChartPointClickEventArguments
+from nicegui.events import GenericEventArguments
 
 from retrieval.console.api_client import ApiProblem
 from retrieval.console.components.figures import counted, number
@@ -73,7 +73,7 @@ class GraphPage:
         self.history = history
         with section("As it was on", note=f"At the end of that day, {self.explored.zone}."):
             AsOf(self.oldest, self.explored.at, self.change_day)
-        with ui.element("div").classes("sg-graph-columns"):
+        with ui.element("div").classes("sg-graph-columns") as self.columns:
             with section("Picture") as card:
                 card.classes("sg-graph-card")
                 self._picture()
@@ -135,11 +135,13 @@ class GraphPage:
         self._fill_panel()
         self._fill_table()
         at = self.explored.at.isoformat() if self.explored.at else None
-        ui.navigate.history.replace(self.page.url(at=at, node=self.chosen))
+        with self.columns:  # what was pressed may be gone by now
+            ui.navigate.history.replace(self.page.url(at=at, node=self.chosen))
 
     def _picture(self) -> None:
         self._said = text(self._summary(), "p", classes="sg-hint").props("role=status")
-        self.chart = ui.echart(self._options(), on_point_click=self._clicked).classes("sg-graph")
+        self.chart = ui.echart(self._options()).classes("sg-graph")
+        self.chart.on("componentClick", self._clicked, ["dataType", "data"])
         self.chart.props["role"] = "img"
         self.chart.props["aria-label"] = (
             "Picture of nodes and relations. The table below says the same, and opens each node."
@@ -155,9 +157,9 @@ class GraphPage:
             self._more.on("click", self.more)
             self._more.set_visibility(self.explored.next_cursor is not None)
 
-    async def _clicked(self, event: EChartPointClickEventArguments) -> None:
-        if event.data_type == "node" and isinstance(event.data, dict):
-            await self.choose(str(event.data["id"]))
+    async def _clicked(self, event: GenericEventArguments) -> None:
+        if event.args.get("dataType") == "node":
+            await self.choose(str(event.args["data"]["id"]))
 
     def _toggle_past(self) -> None:
         self.is_past_shown = not self.is_past_shown
@@ -211,6 +213,7 @@ class GraphPage:
         button = ui.element("button").props("type=button").classes("sg-link-button")
         with button:
             text(str(node["name"]))
+        button.props["data-node"] = str(node["name"])
         button.on("click", lambda: self.choose(str(node["node_id"])))
 
     def _relations(self, node: Node) -> None:

@@ -23,8 +23,8 @@ _LONGEST_QUESTION = 140
 
 def use_chain(page: PageContext, use: Use) -> None:
     """Show one use from the answer's turn down to the source messages."""
-    with ui.element("article").classes("sg-card sg-chain") as card:
-        shown = heading(_title(use), classes="sg-chain-title")
+    with ui.element("article").classes("sg-card sg-use") as card:
+        shown = heading(_title(use), classes="sg-use-title")
         card.props["aria-labelledby"] = shown.html_id
         with ui.element("ol").classes("sg-links"):
             with _link("Answer"):
