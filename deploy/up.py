@@ -44,6 +44,7 @@ def summary(folder: InstanceFolder, state: InstanceState) -> str:
     rows.append(("API key", str(folder.key_file)))
     if state.flower_url:
         rows.append(("Flower", f"{state.flower_url}   user:password in {folder.flower_file}"))
+    rows += [(f"Metrics ({name})", url) for name, url in state.metrics_urls.items()]
     rows += [("Logs", str(folder.logs)), ("Data", str(folder.root))]
     if state.moved_to:
         rows.append(("Database files", state.moved_to))

@@ -33,6 +33,7 @@ class InstanceState:
     database_url: str = ""
     broker_url: str = ""
     moved_to: str = ""
+    metrics_urls: dict[str, str] = field(default_factory=dict)
     processes: dict[str, ProcessMark] = field(default_factory=dict)
 
 

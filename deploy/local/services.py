@@ -31,13 +31,16 @@ _NO_ROOT_WARNING = "ignore:You're running the worker with superuser privileges"
 class Addresses:
     """The loopback ports of one stack; equal for both services unless they run apart.
 
-    Without Flower or the console their port is 0.
+    Without Flower, the console or metrics their port is 0.
     """
 
     ingest: int
     retrieval: int
     flower: int
     console: int = 0
+    worker_metrics: int = 0
+    relay_metrics: int = 0
+    upkeep_metrics: int = 0
 
     @property
     def is_apart(self) -> bool:
@@ -55,10 +58,13 @@ def service_specs(
 ) -> list[ProcessSpec]:
     """Return the processes in the order of their start; they are stopped the other way round."""
     specs = [] if not addresses.flower else [_flower(addresses, environment, flower_auth)]
-    specs.append(_worker(environment, concurrency))
+    specs.append(_worker(environment, concurrency, addresses.worker_metrics))
     specs += [
-        ProcessSpec(name, stratagate(name), environment, working_folder=_ROOT)
-        for name in ("upkeep", "relay")
+        ProcessSpec(name, stratagate(name, *_metrics(port)), environment, working_folder=_ROOT)
+        for name, port in (
+            ("upkeep", addresses.upkeep_metrics),
+            ("relay", addresses.relay_metrics),
+        )
     ]
     if addresses.is_apart:
         specs.append(_http("retrieval", "retrieval", addresses.retrieval, environment))
@@ -121,10 +127,19 @@ def _http(name: str, factory: str, port: int, environment: Mapping[str, str]) ->
     )
 
 
-def _worker(environment: Mapping[str, str], concurrency: int) -> ProcessSpec:
-    command = [str(_BIN / "celery"), "-A", "workers.app", "worker", "-Q", QUEUES, "-E"]
-    command += ["--concurrency", str(concurrency), "--pool", "prefork", "--loglevel", "INFO"]
-    command += ["--without-mingle", "--without-gossip"]  # there is no other worker to meet
+def _metrics(port: int) -> tuple[str, ...]:
+    return ("--metrics-port", str(port)) if port else ()
+
+
+def _worker(environment: Mapping[str, str], concurrency: int, metrics_port: int) -> ProcessSpec:
+    if metrics_port:
+        # It makes the folder that its children count in, anew at each start.
+        words = ("worker", "--queues", QUEUES, "--concurrency", str(concurrency))
+        command = [*stratagate(*words, *_metrics(metrics_port))]
+    else:
+        command = [str(_BIN / "celery"), "-A", "workers.app", "worker", "-Q", QUEUES, "-E"]
+        command += ["--concurrency", str(concurrency), "--pool", "prefork", "--loglevel", "INFO"]
+        command += ["--without-mingle", "--without-gossip"]  # there is no other worker to meet
     return ProcessSpec(
         "worker",
         tuple(command),

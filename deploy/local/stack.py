@@ -25,6 +25,7 @@ from deploy.local.valkey import start_valkey
 
 _FLOWER_PORT = 5555
 _CONSOLE_PORT = 8090
+_METRICS_PORTS = {"worker_metrics": 9101, "relay_metrics": 9102, "upkeep_metrics": 9103}
 _FLOWER_USER = "stratagate"
 _READY_S = 90.0
 
@@ -97,6 +98,11 @@ class Stack:
             retrieval_url=f"http://{LOOPBACK}:{addresses.retrieval}",
             flower_url=f"http://{LOOPBACK}:{addresses.flower}" if addresses.flower else "",
             console_url=f"http://{LOOPBACK}:{addresses.console}" if addresses.console else "",
+            metrics_urls={
+                "worker": f"http://{LOOPBACK}:{addresses.worker_metrics}/metrics",
+                "relay": f"http://{LOOPBACK}:{addresses.relay_metrics}/metrics",
+                "upkeep": f"http://{LOOPBACK}:{addresses.upkeep_metrics}/metrics",
+            },
         )
         self._record()
         environment = self._start_servers()
@@ -179,6 +185,8 @@ class Stack:
             ports["flower"] = free_port(preferred=last.get("flower") or usual(_FLOWER_PORT))
         if options.with_console:
             ports["console"] = free_port(preferred=last.get("console") or usual(_CONSOLE_PORT))
+        for name, port in _METRICS_PORTS.items():
+            ports[name] = free_port(preferred=last.get(name) or usual(port))
         if len(set(ports.values())) < len(ports):
             raise PortTaken(f"Two parts cannot share a port: {ports}.")
         write_state(self.folder.ports_file, last | ports)
@@ -187,6 +195,7 @@ class Stack:
             ports.get("retrieval", ingest),
             ports.get("flower", 0),
             ports.get("console", 0),
+            **{name: ports[name] for name in _METRICS_PORTS},
         )
 
     def _flower_auth(self) -> str:

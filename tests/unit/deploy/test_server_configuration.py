@@ -89,6 +89,16 @@ def test_a_worker_serves_every_queue_and_gives_back_what_it_cannot_finish():
     assert [number.name for number, _ in worker.stop_steps] == ["SIGTERM", "SIGQUIT"]
 
 
+def test_worker_relay_and_upkeep_serve_their_metrics_where_they_are_told_to():
+    told = Addresses(1, 1, 0, worker_metrics=9101, relay_metrics=9102, upkeep_metrics=9103)
+    specs = _specs(told)
+    for name, port in (("worker", "9101"), ("relay", "9102"), ("upkeep", "9103")):
+        command = specs[name].command
+        assert command[command.index("--metrics-port") + 1] == port
+    assert specs["worker"].ready_marker == " ready."
+    assert "--metrics-port" not in _specs(Addresses(1, 1, 0))["relay"].command
+
+
 def test_the_console_finds_both_services_and_is_told_no_password_of_a_server():
     console = _specs(Addresses(8080, 8081, 0, 8090))["console"]
     assert console.environment["STRATAGATE_CONSOLE_API_URL"] == "http://127.0.0.1:8080"
