@@ -67,7 +67,7 @@ def test_the_small_form_meets_every_boundary_and_every_process() -> None:
     assert {fault.target for fault in MATRIX} >= processes
 
 
-@pytest.mark.parametrize("kind", set(FaultKind) - {FaultKind.PROVIDER})
+@pytest.mark.parametrize("kind", [k for k in FaultKind if k is not FaultKind.PROVIDER])
 def test_the_full_form_breaks_everything_at_every_boundary(kind: FaultKind) -> None:
     plan = _rounds(len(Boundary))
     met = [fault.boundary for fault in plan if fault.kind is kind]

@@ -181,7 +181,9 @@ def test_a_number_is_no_day(api: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("name", ["batch", "restore"])
-@pytest.mark.parametrize("content", ['{"language": "\\u0000"}', '{"language": "\\ud800"}', "[" * 99])
+@pytest.mark.parametrize(
+    "content", ['{"language": "\\u0000"}', '{"language": "\\ud800"}', "[" * 99]
+)
 def test_a_namespaces_name_switches_no_check_of_bodies_off(
     api: httpx.Client, name: str, content: str
 ) -> None:
@@ -191,3 +193,13 @@ def test_a_namespaces_name_switches_no_check_of_bodies_off(
     told = [(one.status_code, one.json()["code"], one.json()["errors"]) for one in answers]
     assert told[0] == told[1]
     assert told[0][1] in ("unstorable_character", "json_too_deep")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/audit-log?subject=a%00b", "/v1/keys?cursor=a%00b", "/v1/jobs?any=%00&namespace=x"],
+)
+def test_a_nul_in_a_query_is_422_and_named(api: httpx.Client, path: str) -> None:
+    answer = api.get(path)
+    assert (answer.status_code, answer.json()["code"]) == (422, "unstorable_character")
+    assert answer.json()["errors"][0]["pointer"].startswith("/query/")

@@ -66,6 +66,8 @@ _FIND_KEYS = """
               AND b.previous_key_hash <= handle || decode(repeat('ff', 32), 'hex')
         ) AS k
         JOIN public.tenants AS t ON t.tenant_id = k.tenant_id
+        -- A piece long enough to name one key: a shorter one would list those of every tenant.
+        WHERE octet_length(handle) = 8
     $$
 """
 
@@ -73,7 +75,8 @@ _FIND_KEYS = """
 _GIVE_BACK = """
     CREATE FUNCTION give_back_storage() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-        UPDATE public.namespaces AS n SET stored_bytes = greatest(0, n.stored_bytes - gone.size_bytes)
+        UPDATE public.namespaces AS n
+        SET stored_bytes = greatest(0, n.stored_bytes - gone.size_bytes)
         FROM (
             SELECT d.tenant_id, d.namespace, sum(d.size_bytes) AS size_bytes
             FROM deleted AS d GROUP BY d.tenant_id, d.namespace
