@@ -49,8 +49,8 @@ await_health() {
     local left=
     for _ in $(seq 120); do
         left=$(compose ps --quiet | xargs docker inspect --format \
-            '{{.Name}} {{if .State.Health}}{{.State.Health.Status}}{{else}}{{.State.Status}} {{.State.ExitCode}}{{end}}' |
-            grep -v -e ' healthy$' -e 'migrate.* exited 0$' || true)
+            '{{.Name}} {{.State.Status}} {{.State.ExitCode}} {{with .State.Health}}{{.Status}}{{end}}' |
+            grep -v -e ' healthy$' -e 'migrate.* exited 0' || true)
         [ -z "$left" ] && return
         sleep 5
     done
