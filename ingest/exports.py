@@ -71,25 +71,27 @@ def open_bundle(
     """
     with database.write(caller.tenant_id) as tx:
         export = one_export(tx, caller, export_id)
-        if export.state != DONE:
+        # With the state: an erasure that takes the bundle away now must not leave an empty answer.
+        first = read_chunk(tx, export_id, 0) if export.state == DONE else None
+        if first is None:
+            standing = "gone" if export.state == DONE else export.state
             raise Conflict(
-                f"the export is {export.state}: there is no bundle to fetch",
+                f"the export is {standing}: there is no bundle to fetch",
                 code="export_not_ready",
             )
         _audit(tx, caller, "export_fetched", export)
-    return export, _pieces(database, caller.tenant_id, export_id)
+    return export, _pieces(database, caller.tenant_id, export_id, first)
 
 
-def _pieces(database: Database, tenant_id: str, export_id: str) -> Iterator[bytes]:
+def _pieces(database: Database, tenant_id: str, export_id: str, first: bytes) -> Iterator[bytes]:
     """Give the pieces; a bundle that goes meanwhile ends short, which its length tells."""
+    data: bytes | None = first
     position = 0
-    while True:
-        with database.read(tenant_id) as tx:
-            data = read_chunk(tx, export_id, position)
-        if data is None:
-            return
+    while data is not None:
         yield data
         position += 1
+        with database.read(tenant_id) as tx:
+            data = read_chunk(tx, export_id, position)
 
 
 def _audit(tx: WriteTx, caller: Caller, action: str, export: Export) -> None:

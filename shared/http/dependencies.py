@@ -66,11 +66,21 @@ def caller(*permissions: Permission) -> Callable[..., Caller]:
         request.state.caller = found
         take_request(database, found, request.app.state.settings)
         auth.require(found, permissions)
+        _check_query(request)
         return found
 
     # The OpenAPI document tells it.
     authenticated.permissions = permissions  # type: ignore[attr-defined] # a function takes any
     return authenticated
+
+
+def _check_query(request: Request) -> None:
+    """Refuse what no database can hold, as strict_json does in bodies."""
+    for name, value in request.query_params.multi_items():
+        if "\x00" in value:
+            raise InvalidInput.at(
+                f"/query/{name}", "holds a NUL, which cannot be stored", "unstorable_character"
+            )
 
 
 def reach(caller: Caller, namespace: str) -> str:

@@ -52,7 +52,14 @@ STATUS_OF: Mapping[str, str] = {
 }
 """The codes that routes of the document answer, with their statuses."""
 
-_OF_KEYS = ("unauthorized", "forbidden", "rate_limited", "unavailable", "busy")
+_OF_KEYS = (
+    "unauthorized",
+    "forbidden",
+    "unstorable_character",  # in the query, also where nothing is asked for there
+    "rate_limited",
+    "unavailable",
+    "busy",
+)
 _OF_BODIES = (
     "body_too_large",
     "unsupported_media_type",
@@ -66,7 +73,7 @@ _OF_BODIES = (
 _OF_FIELDS = ("invalid_input", "invalid_value", "missing_field", "unknown_field")
 _OF_TIMES = ("invalid_time", "naive_time", "unknown_zone", "inverted_window")
 _WRITING = frozenset({"post", "put", "patch", "delete"})
-_NAMES = frozenset({"namespace", "thread_id", "ns", "thread", "thread_ids"})
+_NAMES = frozenset({"namespace", "namespaces", "thread_id", "ns", "thread"})
 _TIMES = frozenset({"timezone", "from", "to", "at", "since", "occurred_at", "expires_at"})
 _REFERENCE = "#/components/schemas/"
 
@@ -111,6 +118,8 @@ def _by_shape(
         yield "invalid_cursor"
     if "Idempotency-Key" in asked or "idempotency-key" in asked or "receipt_id" in fields:
         yield from ("invalid_receipt", "receipt_conflict")
+    if "receipt_ids" in fields:
+        yield "invalid_receipt"
     if (asked | fields) & _TIMES:
         yield from _OF_TIMES
 

@@ -1,7 +1,7 @@
-"""One example request for every route that takes an id or a namespace.
+"""Example requests for every route, or why a route can name nothing of another tenant.
 
 A route is known by its method and path in the OpenAPI document. Values in braces stand for ids
-and names, in bodies as in paths. A new route without an example fails test_tenancy.py.
+and names, in bodies and queries as in paths. A route in neither list fails test_tenancy.py.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ NAMESPACE = "ns"
 THREAD = "thread"
 PREFIXES = {
     "trn": Prefix.TURN,
+    "msg": Prefix.MESSAGE,
     "blk": Prefix.BLOCK,
     "evt": Prefix.EVENT,
     "nod": Prefix.NODE,
@@ -31,7 +32,7 @@ PREFIXES = {
     "key_id": Prefix.KEY,
     "cfl": Prefix.CONFLICT,
 }
-"""The path parameters that are ids, by their names in the document."""
+"""What stands for ids; most are path parameters of the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,10 @@ HOST_EVENTS = [
     {"type": "user/message", "content": "Hello from another host."},
     {"type": "turn/end"},
 ]
+
+
+MERGED = {"candidate_index": 0, "action": "MERGE", "existing_event_ids": ["{evt}"]}
+REFS = ["event:{evt}", "raw:{msg}", "block:{blk}:level:0", "graph-node:{nod}:expanded"]
 
 
 def tool(name: str, **arguments: Any) -> Example:
@@ -86,20 +91,26 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "POST /v1/namespaces/{ns}/threads/{thread}/seal": (NO_BODY,),
     "POST /v1/namespaces/{ns}/erasures": (
         Example({"selector": {"turn": "{trn}"}, "dry_run": True}),
+        Example({"selector": {"event": "{evt}"}, "dry_run": True}),
         Example({"selector": {"label": "nobody=here"}}),
     ),
     "POST /v1/namespaces/{ns}/exports": (NO_BODY,),
     "GET /v1/exports/{exp}": (NO_BODY,),
     "GET /v1/exports/{exp}/bundle": (NO_BODY,),
     "GET /v1/erasures/{era}": (NO_BODY,),
-    "POST /v1/erasures/{era}/verify": (Example({"ids": ["{trn}"]}),),
+    "POST /v1/erasures/{era}/verify": (
+        Example({"ids": ["{trn}", "{evt}", "{msg}", "{blk}"], "receipt_ids": ["first"]}),
+    ),
     "DELETE /v1/namespaces/{ns}": (NO_BODY,),
     "PUT /v1/namespaces/{ns}": (Example({"block_turn_size": 3}, begins=True),),
     "GET /v1/namespaces/{ns}": (NO_BODY,),
     "PATCH /v1/namespaces/{ns}": (Example({"block_turn_size": 5}),),
     "POST /v1/namespaces/{ns}/imports": (Example({"text": '{"candidates": []}'}, begins=True),),
     "GET /v1/imports/{imp}": (NO_BODY,),
-    "POST /v1/imports/{imp}/confirm": (Example({"ignore_unanswered": True}),),
+    "POST /v1/imports/{imp}/confirm": (
+        Example({"decisions": [MERGED], "ignore_unanswered": True}),
+        Example({"ignore_unanswered": True}),
+    ),
     "POST /v1/imports/{imp}/undo": (NO_BODY,),
     "POST /v1/namespaces/{ns}/reprocess": (Example({"stages": ["project"]}),),
     "GET /v1/namespaces/{ns}/graph-versions": (NO_BODY,),
@@ -108,14 +119,23 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "POST /v1/namespaces/{ns}/graph-versions/{gvn}/switch": (NO_BODY,),
     "POST /v1/namespaces/{ns}/graph-versions/{gvn}/drop": (NO_BODY,),
     "PATCH /v1/namespaces/{ns}/curation/events/{evt}": (Example({"pinned": True}),),
-    "GET /v1/namespaces/{ns}/curation/conflicts": (NO_BODY,),
-    "POST /v1/namespaces/{ns}/curation/conflicts/{cfl}/resolve": (Example({"keep": "both"}),),
+    "GET /v1/namespaces/{ns}/curation/conflicts": (
+        NO_BODY,
+        Example(query={"event_id": "{evt}", "state": "all"}),
+    ),
+    "POST /v1/namespaces/{ns}/curation/conflicts/{cfl}/resolve": (
+        Example({"keep": "both"}),
+        Example({"keep": "{evt}"}),
+    ),
     "GET /v1/jobs": (Example(query={"namespace": "{ns}"}),),
     "GET /v1/jobs/{job}": (NO_BODY,),
     "POST /v1/jobs/{job}/retry": (NO_BODY,),
     "POST /v1/jobs/{job}/cancel": (NO_BODY,),
     "GET /v1/usage": (Example(query={"namespace": "{ns}"}),),
-    "GET /v1/audit-log": (Example(query={"namespace": "{ns}"}),),
+    "GET /v1/audit-log": (
+        Example(query={"namespace": "{ns}"}),
+        Example(query={"namespace": "{ns}", "subject": "{evt}"}),
+    ),
     "POST /v1/keys/{key_id}/rotate": (Example({"overlap_s": 60}),),
     "DELETE /v1/keys/{key_id}": (NO_BODY,),
     "POST /v1/retrieval/{ns}/events/search": (Example({"query": "pnpm"}),),
@@ -146,9 +166,11 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example(
             {"verdict": "sufficient", "evidence_refs": ["event:{evt}"], "next_strategy": "answer"}
         ),
+        Example({"verdict": "partial", "evidence_refs": REFS}),
     ),
     "POST /v1/batches/{bat}/use": (
         Example({"evidence_refs": ["event:{evt}"], "receipt_id": "tenancy-use"}),
+        Example({"evidence_refs": REFS, "receipt_id": "tenancy-refs"}),
     ),
     "POST /v1/tools/{tool_name}": (
         tool("memory_search_events", query="pnpm"),
@@ -161,9 +183,27 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         tool("memory_get_blocks", scope="namespace"),
         tool("memory_expand_block", block_id="{blk}", level=5),
         tool("memory_assess", batch_id="{bat}", verdict="wrong"),
+        tool("memory_assess", batch_id="{bat}", verdict="partial", evidence_refs=REFS),
         tool("memory_record_use", batch_id="{bat}", evidence_refs=[]),
     ),
 }
+
+NAMES_NOTHING = {
+    "GET /v1/namespaces": "lists the tenant's own",
+    "GET /v1/policy": "the tenant's own",
+    "PATCH /v1/policy": "the tenant's own",
+    "GET /v1/keys": "lists the tenant's own",
+    "POST /v1/keys": "makes one of the tenant's own; a namespace it lists may not be there yet",
+    "GET /v1/import-prompt": "the same for everybody",
+    "GET /v1/tools": "the same for everybody",
+    "POST /v1/host-events": "derives the namespace, which the other host-events route has in its"
+    " path",
+    "GET /health/live": "no key, no tenant",
+    "GET /health/ready": "no key, no tenant",
+    "GET /metrics": "no key, no tenant",
+    "GET /version": "no key, no tenant",
+}
+"""The routes that take no id and no namespace, and why that is so."""
 
 
 def filled(value: Any, names: dict[str, str]) -> Any:
