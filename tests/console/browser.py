@@ -144,6 +144,7 @@ class Browser:
         for scheme in colours or ("light", "dark"):
             self.colours(scheme)
             self.wait_for(lambda: self.script(_IS_DARK) == (scheme == "dark"), scheme)  # noqa: B023 - called at once
+            self.wait_for(lambda: self.script(_IS_STILL), "colours have changed")
             shot = self.driver.execute_cdp_cmd(
                 "Page.captureScreenshot", {"format": "png", "captureBeyondViewport": False}
             )
@@ -182,5 +183,9 @@ return document.readyState === 'complete'
   && !!document.querySelector('.sg-page, .sg-sign-in')
   && (!window.socket || window.socket.connected)
   && !document.querySelector('.sg-loading');
+"""
+_IS_STILL = """
+return !document.getAnimations().some(
+  one => one instanceof CSSTransition && one.playState === 'running');
 """
 _IS_DARK = "return document.body.classList.contains('body--dark')"

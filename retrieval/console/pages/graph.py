@@ -140,7 +140,8 @@ class GraphPage:
 
     def _picture(self) -> None:
         self._said = text(self._summary(), "p", classes="sg-hint").props("role=status")
-        self.chart = ui.echart(self._options()).classes("sg-graph")
+        # Its size stands before any style sheet is there: the chart measures itself at once.
+        self.chart = ui.echart(self._options()).classes("sg-graph").style("height: 560px")
         self.chart.on("componentClick", self._clicked, ["dataType", "data"])
         self.chart.props["role"] = "img"
         self.chart.props["aria-label"] = (
