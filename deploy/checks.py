@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from deploy.bootstrap import ROOT, VENV
 
 _BIN = VENV / "bin"
-_SUITES = ("unit", "architecture", "golden", "integration", "acceptance")
+_SUITES = ("unit", "architecture", "golden", "docs", "integration", "acceptance")
 
 
 @dataclass(frozen=True, slots=True)
