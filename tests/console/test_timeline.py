@@ -19,7 +19,8 @@ def test_an_event_is_followed_to_its_quote_and_to_what_replaced_it(
     _open(signed_in, told)
     signed_in.resize(1440, 1100)
     signed_in.picture("timeline")
-    signed_in.script("arguments[0].click()", signed_in.find(f"a[href*='{told.events[OLD]}']"))
+    link = signed_in.find(f".sg-event[href*='{told.events[OLD]}']")
+    signed_in.script("arguments[0].click()", link)
     signed_in.wait_for(lambda: signed_in.all(".sg-side mark"), "the quote is marked")
     assert signed_in.texts(".sg-side mark") == [
         "We decided to use npm as the package manager of Orion."
@@ -45,7 +46,13 @@ def test_filters_are_hard_and_an_empty_outcome_says_so(signed_in: Browser, told:
     signed_in.wait_for_text("No event passes these filters")
     signed_in.press("Clear")
     signed_in.wait_for(lambda: len(signed_in.all(".sg-event")) > 10, "all events again")
-    _open(signed_in, told, type="incident", **{"from": "2026-03-01", "to": "2026-03-31"})
+    _open(
+        signed_in,
+        told,
+        type="incident",
+        **{"from": "2026-03-01", "to": "2026-03-31"},
+        zone="Europe/Berlin",
+    )
     assert len(signed_in.all(".sg-event")) == 1
 
 

@@ -41,7 +41,7 @@ class Told:
         """The path of the namespace's writes."""
         return f"/v1/namespaces/{self.namespace}"
 
-    def see(self, path: str, **query: str | int) -> dict[str, object]:
+    def see(self, path: str, **query: str | int) -> dict[str, Any]:
         """GET below the reads; the answer must be 200."""
         answer = self.http.get(f"{self.read}/{path}", params=query)
         assert answer.status_code == 200, answer.text

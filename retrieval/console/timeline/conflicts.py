@@ -64,7 +64,8 @@ def _conflict(page: PageContext, conflict: dict[str, Any]) -> None:
             for side in conflict["events"]:
                 _side(page, conflict, side)
         if conflict["state"] == "open":
-            button("Both hold", lambda: _settle(page, conflict, "both", "Both hold."))
+            with ui.element("div").classes("sg-row"):
+                button("Both hold", lambda: _settle(page, conflict, "both", "Both hold."))
         elif conflict["state"] == "resolved":
             _resolution(page, conflict)
 
@@ -124,4 +125,4 @@ async def _resolve(
     }
     path = page.write(f"curation/conflicts/{conflict['conflict_id']}/resolve")
     if await told(lambda: page.api.post(path, body), done=done):
-        ui.navigate.to(page.url() + "#contradictions")
+        ui.navigate.reload()

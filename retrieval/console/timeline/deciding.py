@@ -30,7 +30,7 @@ def show_decisions(page: PageContext, event: dict[str, Any]) -> None:
                 body["reason"] = reason.value.strip()
             path = page.write(f"curation/events/{event['event_id']}")
             if await told(lambda: page.api.patch(path, body), done=said):
-                ui.navigate.to(page.url())
+                ui.navigate.reload()
 
         with ui.element("div").classes("sg-row"):
             if event["pinned"]:

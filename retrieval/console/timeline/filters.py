@@ -15,19 +15,21 @@ TYPES = (
     *("incident", "meeting", "collaboration", "migration", "other"),
 )
 _STATUSES = {
-    "": "Holding and superseded",
+    "": "Any status",
     "active": "Holding",
     "superseded": "Superseded",
     "forgotten": "Forgotten (curators)",
     "archived": "Archived (curators)",
 }
 _ORDERS = {"": "Newest first", "oldest": "Oldest first"}
-_FIELDS = ("type", "status", "participants", "from", "to", "in_thread", "order")
+_THEIR_ZONE = "(e) => { e.target.zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone }"
+_FIELDS = ("type", "status", "participants", "from", "to", "in_thread", "order", "zone")
 
 
 def asked_of_api(page: PageContext) -> dict[str, Any]:
     """Return the query of the API that the address asks for."""
     given = page.query
+    has_dates = given.get("from") or given.get("to")
     names = [name.strip() for name in given.get("participants", "").split(",")]
     return {
         "event_types": given.get("type") or None,
@@ -35,7 +37,7 @@ def asked_of_api(page: PageContext) -> dict[str, Any]:
         "participants": [name for name in names if name] or None,
         "from": given.get("from") or None,
         "to": given.get("to") or None,
-        "timezone": "UTC" if given.get("from") or given.get("to") else None,
+        "timezone": (given.get("zone") or "UTC") if has_dates else None,
         "thread_id": given.get("in_thread") or None,
         "order": given.get("order") or "newest",
         "cursor": given.get("cursor"),
@@ -44,13 +46,16 @@ def asked_of_api(page: PageContext) -> dict[str, Any]:
 
 def is_filtered(page: PageContext) -> bool:
     """Tell whether the address leaves anything out."""
-    return any(page.query.get(name) for name in _FIELDS if name != "order")
+    return any(page.query.get(name) for name in _FIELDS if name not in ("order", "zone"))
 
 
 def show_filters(page: PageContext) -> None:
     """Show the form; sending it opens the same page with other filters."""
     form = ui.element("form").props("method=get action=/timeline").classes("sg-filters")
     with form.props('role=search aria-label="Filter events"'):
+        # Days are days where the reader is.
+        form.on("submit", js_handler=_THEIR_ZONE)
+        ui.element("input").props("type=hidden name=zone")
         _hidden("namespace", page.namespace)
         _hidden("thread", page.query.get("thread"))
         _choice(

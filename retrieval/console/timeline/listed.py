@@ -24,8 +24,11 @@ def show_list(page: PageContext, events: Sequence[dict[str, Any]], *, chosen: st
     """Show events as links to themselves."""
     with ui.element("ol").classes("sg-event-list").props('aria-label="Events"'):
         for event in events:
-            with ui.element("li"):
-                link = ui.link(target=page.url(event=event["event_id"])).classes("sg-event")
+            with ui.element("li") as item:
+                # Opening one keeps its place: the page that comes is scrolled to it.
+                item.props["id"] = event["event_id"]
+                target = f"{page.url(event=event['event_id'])}#{event['event_id']}"
+                link = ui.link(target=target).classes("sg-event")
                 link.classes(f"sg-event-{event['status']}")
                 if event["event_id"] == chosen:
                     link.props("aria-current=true")

@@ -18,7 +18,7 @@ from retrieval.console.page_context import PageContext
 
 _WIDTH, _HEIGHT = 1080, 300
 _LANE = 92
-_LEFT, _RIGHT, _TOP, _BOTTOM = 92, 16, 14, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 92, 40, 26, 40
 _PLOT_X = _LEFT + _LANE + 14
 _TICKS = 5
 _FEWEST = 2
@@ -108,7 +108,7 @@ def _frame(said: tuple[datetime, datetime], happened: tuple[datetime, datetime])
         f'height="{base - _TOP}" rx="6"/>',
         _text(_LEFT + _LANE / 2, base + 18, "no known date"),
         _text(_WIDTH - _RIGHT, _HEIGHT - 4, "happened →", anchor="end"),
-        _text(0, _TOP + 8, "said ↑", anchor="start"),
+        _text(_LEFT - 8, 12, "said ↑", anchor="end"),
     ]
     for number in range(_TICKS):
         share = number / (_TICKS - 1)
@@ -141,7 +141,7 @@ def _linked(
     is_chosen: bool,
 ) -> str:
     kinds = f"sg-dot-{dot.status}" + (" sg-dot-chosen" if is_chosen else "")
-    href = escape(page.url(event=dot.event_id), quote=True)
+    href = escape(f"{page.url(event=dot.event_id)}#{dot.event_id}", quote=True)
     when = "unknown date" if dot.happened is None else _day(dot.happened)
     title = escape(f"{dot.title}: happened {when}, said {_day(dot.said)}")
     return (

@@ -49,7 +49,8 @@ def _head(page: PageContext, event: dict[str, Any]) -> None:
             text("Said", "dt")
             with ui.element("dd"):
                 moment(times["mentioned_at"])
-            _fact("How dated", f"{times['basis']}, to the {times['precision']}")
+            if times["precision"] != "unknown":
+                _fact("How dated", f"{times['basis']}, to the {times['precision']}")
             if event["participants"]:
                 _fact("Participants", ", ".join(event["participants"]))
             _fact("Criticality", event["criticality"])
