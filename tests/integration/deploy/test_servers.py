@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import pytest
 
 from deploy.bootstrap import ROOT
 from deploy.local.postgres import find_postgres
-from tests.support import servers
+from tests.support import containers, servers
 
 ASK = (
     "import os; from tests.support import servers as s; s.begin_run();"
@@ -18,9 +19,9 @@ CRASH = ASK + "; os.kill(os.getpid(), 9)"
 
 @pytest.fixture
 def environment():
-    """The environment of a run of its own, in a folder that no other run clears."""
+    """The environment of a run of its own, on embedded servers, which no other run clears."""
     with servers.short_folder() as folder:
-        yield _environment(folder)
+        yield _environment(folder) | {containers.SWITCH_VARIABLE: "off"}
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -82,3 +83,24 @@ def test_a_run_never_takes_the_name_of_an_earlier_one_of_its_process_id(environm
     done = run(f"import os; from tests.support import servers as s; {name * 2}", environment)
     first, second = done.stdout.split()
     assert first != second
+
+
+@pytest.mark.skipif(
+    not containers.is_obtainable(containers.POSTGRES_IMAGE),
+    reason=f"no Docker engine offers {containers.POSTGRES_IMAGE}",
+)
+def test_a_crashed_runs_container_is_removed_by_the_next_run():
+    import docker  # noqa: PLC0415 - slow, and here only where there is an engine
+
+    with servers.short_folder() as folder:
+        crashed = run(CRASH, _environment(folder))
+        assert (crashed.returncode, crashed.stdout.splitlines()[1]) == (-9, "container")
+        (state,) = folder.glob("run-*/postgres.json")
+        container_id = json.loads(state.read_text(encoding="utf-8"))["container"]
+        again = "from tests.support import servers as s; s.begin_run(); s.end_run()"
+        after = run(again, _environment(folder))
+        assert after.returncode == 0, after.stderr
+    engine = docker.from_env(timeout=30)
+    with pytest.raises(docker.errors.NotFound):
+        engine.containers.get(container_id)
+    engine.close()
