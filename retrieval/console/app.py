@@ -162,6 +162,7 @@ async def _build(entry: PageEntry, request: Request, api: ApiClient, signed_in: 
         thread=thread or (str(latest["thread_id"]) if latest else None),
         threads=tuple(threads),
         query=query,
+        notes=signed_in.notes,
     )
     if problem is not None and problem.is_signed_out:
         raise problem

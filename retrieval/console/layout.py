@@ -13,6 +13,7 @@ from nicegui import ui
 from nicegui.events import ValueChangeEventArguments
 
 from retrieval.console.brand import LOGO
+from retrieval.console.components.states import notify_done
 from retrieval.console.components.text import text
 from retrieval.console.navigation import PAGES
 from retrieval.console.page_context import PageContext
@@ -47,6 +48,9 @@ def framed(page: PageContext, signed_in: SignedIn, namespaces: Sequence[str]) ->
         with ui.element("div").classes("sg-page-head"):
             text(page.entry.title, "h1")
             text(page.entry.question, "p", classes="sg-muted")
+        for note in signed_in.notes:
+            notify_done(note)
+        signed_in.notes.clear()
         yield
         asked = page.api.calls
         said = f"This page asked the API {asked} time{'' if asked == 1 else 's'}."

@@ -2,7 +2,7 @@
 
 `page.read("events")` is the path below /v1/retrieval/{ns}, `page.write("turns")` below
 /v1/namespaces/{ns}; `page.url(cursor=…)` is this page again with another query, `page.url_of(slug)`
-another page of the same namespace and thread.
+another page of the same namespace and thread; `page.reload(saying=…)` after something was done.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote
+
+from nicegui import ui
 
 from retrieval.console.api_client import ApiClient
 from retrieval.console.navigation import PageEntry, page_url
@@ -29,6 +31,12 @@ class PageContext:
     thread: str | None
     threads: tuple[Mapping[str, object], ...]
     query: Mapping[str, str]
+    notes: list[str] = field(default_factory=list)
+
+    def reload(self, *, saying: str) -> None:
+        """Build this page anew, which then says what was done."""
+        self.notes.append(saying)
+        ui.navigate.reload()
 
     def read(self, suffix: str) -> str:
         """Return a path of the read side in the chosen namespace."""

@@ -21,6 +21,8 @@ class SignedIn:
     key: str = field(repr=False)
     last_used: float
     theme: str = "auto"
+    notes: list[str] = field(default_factory=list)
+    """What the next page is to say first: a page that is built anew cannot say it itself."""
 
     @property
     def masked_key(self) -> str:

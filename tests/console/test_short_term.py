@@ -58,7 +58,8 @@ def test_lifting_a_block_is_announced_recorded_and_seen_by_everybody(
     offered = signed_in.texts(".sg-block .sg-button")
     assert offered == [f"Expand to L{level}" for level in range(block["level"] + 1, 6)]
     signed_in.press("Expand to L4")
-    signed_in.wait_for_text("lifted by user")
+    signed_in.wait_for_text("Expanded to L4, and recorded.")
+    assert "lifted by user" in signed_in.text
     signed_in.settle()
     signed_in.resize(1440, 1500)
     signed_in.picture("short-term-lifted")

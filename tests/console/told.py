@@ -74,7 +74,7 @@ def wait_for_jobs(system: RunningSystem, http: httpx.Client, namespace: str) -> 
     """Wait until no job of the namespace is live."""
 
     def is_done() -> bool:
-        query = {"namespace": namespace, "state": list(_LIVE), "limit": 1}
+        query = {"namespace": namespace, "state": list(_LIVE)}
         found = http.get("/v1/jobs", params=query)
         assert found.status_code == 200, found.text
         return not found.json()["items"]

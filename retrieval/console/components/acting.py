@@ -12,14 +12,15 @@ from retrieval.console.components.states import notify_done, notify_problem
 from retrieval.console.components.text import text
 
 
-async def told(act: Callable[[], Awaitable[Any]], *, done: str) -> bool:
-    """Do something and say how it went; True when it was done."""
+async def told(act: Callable[[], Awaitable[Any]], *, done: str = "") -> bool:
+    """Do something and say how it went; True when it was done. Without `done` the page says it."""
     try:
         await act()
     except ApiProblem as problem:
         notify_problem(problem)
         return False
-    notify_done(done)
+    if done:
+        notify_done(done)
     return True
 
 

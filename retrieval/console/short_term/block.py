@@ -116,9 +116,8 @@ def _expansion(page: PageContext, block: dict[str, Any]) -> None:
                 async def expand(level: int = level) -> None:
                     body = {"level": level, "by": "user", "thread_id": block["thread_id"]}
                     path = page.read(f"blocks/{block['block_id']}/expand")
-                    done = f"Expanded to L{level}, and recorded."
-                    if await told(lambda: page.api.post(path, body), done=done):
-                        ui.navigate.to(page.url(block=block["block_id"]))
+                    if await told(lambda: page.api.post(path, body)):
+                        page.reload(saying=f"Expanded to L{level}, and recorded.")
 
                 button(f"Expand to L{level}", expand)
 

@@ -124,5 +124,5 @@ async def _resolve(
         "receipt_id": f"console-{conflict['conflict_id']}-{revision}-{wish.get('keep', 'reopen')}",
     }
     path = page.write(f"curation/conflicts/{conflict['conflict_id']}/resolve")
-    if await told(lambda: page.api.post(path, body), done=done):
-        ui.navigate.reload()
+    if await told(lambda: page.api.post(path, body)):
+        page.reload(saying=done)

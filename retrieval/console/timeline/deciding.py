@@ -29,8 +29,8 @@ def show_decisions(page: PageContext, event: dict[str, Any]) -> None:
             if reason.value.strip():
                 body["reason"] = reason.value.strip()
             path = page.write(f"curation/events/{event['event_id']}")
-            if await told(lambda: page.api.patch(path, body), done=said):
-                ui.navigate.reload()
+            if await told(lambda: page.api.patch(path, body)):
+                page.reload(saying=said)
 
         with ui.element("div").classes("sg-row"):
             if event["pinned"]:
