@@ -50,7 +50,6 @@ def _chain(browser: Browser) -> None:
     assert "sufficient" in said
     assert "strengthened" in said
     assert "Orion switched from npm to pnpm because the lock file conflicts cost us hours." in said
-    browser.picture("usage-audit")
 
 
 def _transcript(browser: Browser, mine: Told) -> None:
@@ -62,7 +61,7 @@ def _transcript(browser: Browser, mine: Told) -> None:
 
 def test_the_other_lanes_and_the_context_are_a_tab_away(signed_in: Browser, told: Told) -> None:
     signed_in.open(f"/ask?namespace={told.namespace}&thread=home")
-    signed_in.type_into("Question", "Which package manager does Orion use?")
+    signed_in.type_into("Question", "Why did Orion switch to pnpm?")
     signed_in.press("Search")
     signed_in.wait_for_text("memory_search_events")
     signed_in.script("window.scrollTo(0, 0)")
@@ -90,3 +89,47 @@ def test_a_verdict_without_evidence_is_lowered_and_told(signed_in: Browser, told
     signed_in.press("Assess")
     signed_in.wait_for_text("The gate lowered the verdict")
     assert "Record that the answer used these" not in signed_in.text
+
+
+def test_an_agents_answer_is_told_from_its_turn_down_to_what_was_said(
+    signed_in: Browser, mine: Told
+) -> None:
+    question = "Why did Orion switch to pnpm?"
+    found = _post(mine, f"{mine.read}/events/search", {"query": question, "thread_id": "orion"})
+    ref = next(
+        one["evidence_ref"] for one in found["items"] if "switched from npm to pnpm" in one["title"]
+    )
+    batch = f"/v1/batches/{found['batch_id']}"
+    _post(
+        mine,
+        f"{batch}/assessment",
+        {
+            "verdict": "sufficient",
+            "evidence_refs": [ref],
+            "fit": "It names the switch and its reason.",
+            "next_strategy": "answer",
+            "question": question,
+        },
+    )
+    _post(
+        mine,
+        f"{batch}/use",
+        {
+            "evidence_refs": [ref],
+            "receipt_id": "an-answer",
+            "answer": {"thread_id": "orion", "turn_receipt_id": "hostile"},
+        },
+    )
+    signed_in.open(f"/usage-audit?namespace={mine.namespace}")
+    chain = signed_in.find(".sg-use").text
+    assert question in chain
+    assert "of orion" in chain
+    assert "It names the switch and its reason." in chain
+    signed_in.picture("usage-audit")
+
+
+def _post(mine: Told, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    answer = mine.http.post(path, json=body)
+    assert answer.is_success, answer.text
+    content: dict[str, Any] = answer.json()
+    return content

@@ -6,6 +6,7 @@ is only ever a value. The tip is drawn on the canvas too, so that no name is eve
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from retrieval.console.graph.explored import SMOOTH_NODES, UNSEEN, Edge, Explored, Node
@@ -13,7 +14,27 @@ from retrieval.console.graph.explored import SMOOTH_NODES, UNSEEN, Edge, Explore
 TYPES: tuple[str, ...] = ("person", "project", "organization", "tool", "place")
 _LONGEST_NAME = 28
 _LONGEST_TIP = 160
-_ROOMY = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Density:
+    """How nodes are drawn where there are at most `most`: small and close where there are many."""
+
+    most: int
+    repulsion: int
+    edge: tuple[int, int]
+    size: float
+    line: float
+    zoom: float
+    named: int
+
+
+_DENSITIES = (
+    _Density(40, 420, (80, 150), 1.0, 1.4, 1.0, 40),
+    _Density(150, 170, (50, 90), 0.75, 1.1, 0.85, 80),
+    _Density(SMOOTH_NODES, 70, (25, 60), 0.5, 0.7, 0.5, 40),
+    _Density(1_000_000, 40, (15, 40), 0.35, 0.5, 0.45, 0),
+)
 _STILL = "!matchMedia('(prefers-reduced-motion: reduce)').matches"
 _SAID = "one => one.data.said || one.name"
 
@@ -28,7 +49,7 @@ def picture(explored: Explored, *, chosen: str | None, past: bool) -> dict[str, 
     nodes = [
         node for name, node in explored.nodes.items() if node["type"] != UNSEEN or name in degrees
     ]
-    few = len(nodes) <= SMOOTH_NODES
+    density = next(one for one in _DENSITIES if len(nodes) <= one.most)
     return {
         "animationDurationUpdate": 400,
         "tooltip": {
@@ -49,7 +70,7 @@ def picture(explored: Explored, *, chosen: str | None, past: bool) -> dict[str, 
             "textStyle": {":color": token("ink-soft"), "fontSize": 12},
             ":inactiveColor": token("line-strong"),
         },
-        "series": [_series(nodes, edges, degrees, chosen=chosen, few=few)],
+        "series": [_series(nodes, edges, degrees, chosen=chosen, density=density)],
     }
 
 
@@ -59,41 +80,58 @@ def token(name: str) -> str:
 
 
 def _series(
-    nodes: list[Node], edges: list[Edge], degrees: dict[str, int], *, chosen: str | None, few: bool
+    nodes: list[Node],
+    edges: list[Edge],
+    degrees: dict[str, int],
+    *,
+    chosen: str | None,
+    density: _Density,
 ) -> dict[str, Any]:
-    spread = 420 if len(nodes) <= _ROOMY else 140
+    # Where not all names have room, those of the best connected stand.
+    named = set(sorted(degrees, key=lambda name: -degrees[name])[: density.named])
+    names_all = len(nodes) <= density.named
     return {
         "type": "graph",
         "layout": "force",
         "roam": True,
         "draggable": True,
-        "scaleLimit": {"min": 0.2, "max": 6},
+        "zoom": density.zoom,
+        "scaleLimit": {"min": 0.1, "max": 6},
         "top": 20,
         "bottom": 48,
         "force": {
-            "repulsion": spread,
-            "edgeLength": [80, 150],
+            "repulsion": density.repulsion,
+            "edgeLength": list(density.edge),
             "gravity": 0.09,
             "friction": 0.3,
             ":layoutAnimation": _STILL,
         },
         "categories": [_category(kind) for kind in (*TYPES, UNSEEN)],
-        "data": [_node(node, degrees, chosen=chosen) for node in nodes],
-        "links": [_link(edge, few=few) for edge in edges],
+        "data": [
+            _node(
+                node,
+                degrees,
+                chosen=chosen,
+                scale=density.size,
+                is_named=names_all or node["node_id"] in named,
+            )
+            for node in nodes
+        ],
+        "links": [_link(edge) for edge in edges],
         "edgeSymbol": ["none", "arrow"],
-        "edgeSymbolSize": 7,
+        "edgeSymbolSize": 7 * density.size,
         "label": {
-            "show": few,
+            "show": True,
             "position": "bottom",
             "distance": 5,
             "fontSize": 12,
             ":color": token("ink"),
             ":formatter": "one => one.data.short",
         },
-        "labelLayout": {"hideOverlap": len(nodes) > _ROOMY},
-        "lineStyle": {":color": token("line-strong"), "width": 1.4, "opacity": 0.95},
+        "labelLayout": {"hideOverlap": not names_all},
+        "lineStyle": {":color": token("line-strong"), "width": density.line, "opacity": 0.95},
         "edgeLabel": {
-            "show": few and len(edges) <= 40,
+            "show": names_all,
             ":formatter": "one => one.data.relation",
             "fontSize": 10.5,
             ":color": token("ink-soft"),
@@ -110,7 +148,9 @@ def _category(kind: str) -> dict[str, Any]:
     return {"name": kind, "itemStyle": {":color": token(f"node-{kind}")}}
 
 
-def _node(node: Node, degrees: dict[str, int], *, chosen: str | None) -> dict[str, Any]:
+def _node(
+    node: Node, degrees: dict[str, int], *, chosen: str | None, scale: float, is_named: bool
+) -> dict[str, Any]:
     node_id, name, kind = str(node["node_id"]), str(node["name"]), str(node["type"])
     is_chosen = node_id == chosen
     state = " · ".join(str(node["current_state"]).splitlines())
@@ -125,12 +165,13 @@ def _node(node: Node, degrees: dict[str, int], *, chosen: str | None) -> dict[st
         "short": _cut(name, _LONGEST_NAME),
         "said": _cut(f"{name} ({kind})" + (f"\n{state}" if state else ""), _LONGEST_TIP),
         "category": (*TYPES, UNSEEN).index(kind) if kind in TYPES else len(TYPES),
-        "symbolSize": min(46, 18 + 4 * degrees.get(node_id, 0)) + (4 if is_chosen else 0),
+        "symbolSize": scale * min(46, 18 + 4 * degrees.get(node_id, 0)) + (4 if is_chosen else 0),
         "itemStyle": style,
+        "label": {"show": is_named or is_chosen},
     }
 
 
-def _link(edge: Edge, *, few: bool) -> dict[str, Any]:
+def _link(edge: Edge) -> dict[str, Any]:
     relation = str(edge["relation"]).replace("_", " ")
     style: dict[str, Any] = {"curveness": 0.08}
     if edge["is_planned"]:
@@ -142,7 +183,7 @@ def _link(edge: Edge, *, few: bool) -> dict[str, Any]:
     return {
         "source": edge["from_node_id"],
         "target": edge["to_node_id"],
-        "relation": _cut(relation, _LONGEST_NAME) if few else "",
+        "relation": _cut(relation, _LONGEST_NAME),
         "said": _cut(said, _LONGEST_TIP),
         "lineStyle": style,
     }

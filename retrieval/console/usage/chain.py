@@ -60,7 +60,8 @@ def _answer(page: PageContext, use: Use) -> None:
         moment(answer["occurred_at"])
     else:
         where = answer["thread_id"] or "a thread that was not named"
-        text(f"In {where}; its turn is not posted yet.", "p")
+        turn = "is not posted yet" if answer["turn_receipt_id"] else "was not named"
+        text(f"In {where}; its turn {turn}.", "p")
     with ui.element("p").classes("sg-hint"):
         text("Recorded ")
         moment(use["recorded_at"])
