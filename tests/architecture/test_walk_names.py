@@ -26,3 +26,8 @@ def test_every_name_in_the_walk_exists(name: str) -> None:
     except ModuleNotFoundError:
         module, _, attribute = name.rpartition(".")
         assert hasattr(importlib.import_module(module), attribute), name
+
+
+def test_every_step_of_the_workers_is_in_the_walk() -> None:
+    steps = {path.stem for path in (WALK.parents[1] / "workers" / "steps").glob("[a-z]*.py")}
+    assert {f"workers.steps.{step}" for step in steps} <= set(NAMES)
