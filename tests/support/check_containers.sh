@@ -26,7 +26,8 @@ build() {
 up() {
     mkdir -p "$state"
     # Ports of its own, so that it can run beside a local stack; secrets where the example has none.
-    (umask 077 && "$python" - "$project/deploy/env.example" >"$state/env" <<'PY'
+    # Once made they stay: the volumes know them.
+    [ -e "$state/env" ] || (umask 077 && "$python" - "$project/deploy/env.example" >"$state/env" <<'PY'
 import re, secrets, sys
 for line in open(sys.argv[1], encoding="utf-8"):
     name, given, value = line.strip().partition("=")

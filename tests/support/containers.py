@@ -60,7 +60,7 @@ def start_postgres() -> tuple[str, str, str] | None:
         POSTGRES_IMAGE, username="postgres", dbname="stratagate", driver=None
     )
     server.with_command("-c fsync=off -c full_page_writes=off -c max_connections=200")
-    server.start()
+    _start(server)
     return server.get_connection_url(), POSTGRES_IMAGE, _id(server)
 
 
@@ -73,7 +73,7 @@ def start_valkey() -> tuple[str, str, str] | None:
     )
 
     server = RedisContainer(VALKEY_IMAGE)
-    server.start()
+    _start(server)
     host, port = server.get_container_host_ip(), server.get_exposed_port(6379)
     return f"redis://{host}:{port}/0", VALKEY_IMAGE, _id(server)
 
@@ -84,6 +84,15 @@ def remove(container_id: str) -> None:
 
     with suppress(docker.errors.NotFound):
         docker.from_env(timeout=30).containers.get(container_id).remove(force=True, v=True)
+
+
+def _start(server: Any) -> None:
+    """Start a server; one that never gets ready is removed, as nobody will know of it."""
+    try:
+        server.start()
+    except BaseException:
+        server.stop()
+        raise
 
 
 def _id(server: Any) -> str:

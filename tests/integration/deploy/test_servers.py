@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import redis
 
 from deploy.bootstrap import ROOT
 from deploy.local.postgres import find_postgres
@@ -51,6 +52,12 @@ def test_all_processes_of_a_run_get_the_same_server():
     first, second = servers.database_server(), servers.database_server()
     assert first == second
     assert servers.test_postgres_url() == first.url
+
+
+def test_the_runs_broker_answers_wherever_it_came_from():
+    with redis.Redis.from_url(servers.broker_url()) as client:
+        assert client.ping()
+    assert servers.broker_server().source in set(servers.Source)
 
 
 def test_a_crashed_runs_server_is_cleared_by_the_next_run(environment):
