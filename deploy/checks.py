@@ -8,9 +8,10 @@ import time
 from dataclasses import dataclass
 
 from deploy.bootstrap import ROOT, VENV
+from deploy.chromium import REMEDY, find_chromium
 
 _BIN = VENV / "bin"
-_SUITES = ("unit", "architecture", "golden", "docs", "integration", "acceptance")
+_SUITES = ("unit", "architecture", "golden", "docs", "integration", "acceptance", "console")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ def run_checks(*, full: bool, only: str | None = None) -> int:
         names = ", ".join(step.name for step in steps(full=full))
         print(f"There is no step called {only!r}. Steps: {names}.")
         return 2
+    if full and find_chromium() is None:
+        print(f"The console's pages will not be tested: {REMEDY}.")
     results = [_run(step, full=full) for step in chosen]
     print(_report(results, full=full, only=only), flush=True)
     return 0 if all(result.is_ok for result in results) else 1
@@ -89,6 +92,8 @@ def not_run(*, full: bool, only: str | None = None) -> list[str]:
     left_out = ["tests marked llm: they need a real local model (pytest -m llm)"]
     if not full:
         left_out.insert(0, "tests marked full (browser, chaos, fuzz): add --full")
+    elif find_chromium() is None:
+        left_out.append(f"tests/console: {REMEDY}")
     if not (ROOT.parent / "shared" / "data").is_dir():
         left_out.append("tests marked data: the labelled conversations are not on this machine")
     if (ROOT / "tests" / "bench").is_dir():

@@ -1,17 +1,9 @@
-"""Where Chromium and its driver are on this machine, and what to install where they are not."""
+"""A headless Chromium that says every request of its pages, and makes none of its own."""
 
 from __future__ import annotations
 
-import shutil
-
 from selenium import webdriver
 
-REMEDY = (
-    "the console's tests need Chromium and its driver: "
-    "apt-get install chromium chromium-driver (Debian), "
-    "or apt-get install chromium-browser chromium-chromedriver (Ubuntu)"
-)
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _QUIET = (
     "--headless=new",
     "--no-sandbox",  # test machines run as root
@@ -30,13 +22,6 @@ _QUIET = (
     "--force-color-profile=srgb",
     "--window-size=1440,960",
 )
-
-
-def find() -> tuple[str, str] | None:
-    """Return the paths of browser and driver, None when one is missing."""
-    browser = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
-    driver = shutil.which("chromedriver")
-    return None if browser is None or driver is None else (browser, driver)
 
 
 def start(browser: str, driver: str) -> webdriver.Chrome:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from selenium import webdriver
 
+from deploy.chromium import REMEDY, find_chromium
 from tests.console import chromium
 from tests.console.browser import Browser
 from tests.console.small import tell_small
@@ -25,9 +26,9 @@ LIMIT_S = 420
 @pytest.fixture(scope="session")
 def chrome() -> Iterator[webdriver.Chrome]:
     """One browser a test process; without one the tests are skipped, saying what to install."""
-    found = chromium.find()
+    found = find_chromium()
     if found is None:
-        pytest.skip(chromium.REMEDY)
+        pytest.skip(REMEDY)
     driver = chromium.start(*found)
     try:
         yield driver

@@ -51,9 +51,9 @@ def marked(content: str, quotes: list[str]) -> list[tuple[str, bool]]:
             spans.append(found.span())
     parts: list[tuple[str, bool]] = []
     at = 0
-    for start, end in sorted(spans):
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if start < at:
-            continue  # quotes overlap: the first one is marked whole
+            continue  # quotes overlap: the first and longest is marked whole
         parts += [(content[at:start], False), (content[start:end], True)]
         at = end
     parts.append((content[at:], False))
