@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
@@ -125,7 +125,7 @@ class Browser:
         def look() -> T | None:
             try:
                 return check()
-            except StaleElementReferenceException:
+            except (StaleElementReferenceException, NoSuchElementException):
                 return None
 
         try:

@@ -11,7 +11,7 @@ from tests.support.stack import RunningSystem
 
 MANY = 10_000
 _COPIES = """
-INSERT INTO events SELECT (jsonb_populate_record(e, jsonb_build_object(
+INSERT INTO events SELECT (jsonb_populate_record(NULL::events, to_jsonb(e) || jsonb_build_object(
     'event_id', 'evt_' || replace(gen_random_uuid()::text, '-', ''),
     'title', 'Copy ' || n, 'fingerprint', md5(n::text),
     'mentioned_at', e.mentioned_at - make_interval(hours => n)))).*

@@ -37,23 +37,14 @@ async def render(page: PageContext) -> None:
         _nothing(page)
     else:
         show_scatter(page, events, chosen=chosen)
-        _columns(page, found, event, chosen=chosen)
-    if conflicts is None:
-        notice("Contradictions are shown to keys that may curate.")
-    else:
-        show_conflicts(page, conflicts)
-
-
-def _columns(
-    page: PageContext, found: dict[str, Any], event: dict[str, Any] | None, *, chosen: str
-) -> None:
-    events = [item["event"] for item in found["items"]]
     with ui.element("div").classes("sg-timeline" + ("" if chosen else " sg-alone")):
-        with ui.element("section").classes("sg-card") as card:
-            shown = heading("Events")
-            card.props["aria-labelledby"] = shown.html_id
-            show_list(page, events, chosen=chosen)
-            pager(page, found["next_cursor"])
+        with ui.element("div").classes("sg-stack sg-wide"):
+            if events:
+                _list(page, found, chosen=chosen)
+            if conflicts is None:
+                notice("Contradictions are shown to keys that may curate.")
+            else:
+                show_conflicts(page, conflicts)
         if chosen:
             with ui.element("aside").classes("sg-side").props('aria-label="The chosen event"'):
                 if event is None:
@@ -61,6 +52,14 @@ def _columns(
                 else:
                     ui.link("Close", page.url(event=None)).classes("sg-button sg-close")
                     show_event(page, event)
+
+
+def _list(page: PageContext, found: dict[str, Any], *, chosen: str) -> None:
+    with ui.element("section").classes("sg-card") as card:
+        shown = heading("Events")
+        card.props["aria-labelledby"] = shown.html_id
+        show_list(page, [item["event"] for item in found["items"]], chosen=chosen)
+        pager(page, found["next_cursor"])
 
 
 async def _event(page: PageContext, event_id: str) -> dict[str, Any] | None:
