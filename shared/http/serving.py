@@ -16,6 +16,9 @@ from shared.metrics import is_shared_by_processes
 
 _FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 _GRACE_S: Final = 10
+_SILENCE_S: Final = 120
+"""Silence after which one of several processes is replaced: on a busy machine loading the code alone
+takes longer than uvicorn's own few seconds, and none would ever start."""
 
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: on all.")]
 Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)]
@@ -39,6 +42,7 @@ def serve(factory: str, *, host: str, port: int, processes: int) -> None:
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=_GRACE_S,
+            timeout_worker_healthcheck=_SILENCE_S,
         )
 
 
