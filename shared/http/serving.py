@@ -17,7 +17,7 @@ from shared.metrics import is_shared_by_processes
 _FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 _GRACE_S: Final = 10
 _SILENCE_S: Final = 120
-"""Silence after which one of several processes is replaced: on a busy machine loading the code alone
+"""Silence after which one of several processes is replaced: on a busy machine loading the code
 takes longer than uvicorn's own few seconds, and none would ever start."""
 
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: on all.")]
