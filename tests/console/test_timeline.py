@@ -81,7 +81,7 @@ def test_a_contradiction_is_settled_with_both_quotes_in_sight_and_reopened(
     signed_in.wait_for(lambda: signed_in.all(".sg-conflict blockquote"), "it is open")
     assert told.see(f"events/{told.events[sides[1]]}")["status"] == "active"
     signed_in.press("Both hold")
-    signed_in.wait_for_text("None is open.")
+    signed_in.wait_for_text(": both hold.")
 
 
 def test_an_event_is_forgotten_and_restored_with_a_reason(signed_in: Browser, told: Told) -> None:
