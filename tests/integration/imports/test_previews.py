@@ -277,3 +277,27 @@ def test_a_prompt_to_paste_is_there_in_two_languages(world: World) -> None:
     assert "Guess no dates" in english["prompt"]
     assert "不要猜日期" in chinese["prompt"]
     world.get("/v1/import-prompt", expect=422, language="xx")
+
+
+def test_json_06_a_decision_with_a_key_twice_and_no_number_waits_and_supersedes_nothing(
+    world: World,
+) -> None:
+    world.say("I have a tortoise called Tilly.")
+    before = world.everything("tortoise")
+
+    def say(task: Any) -> str:
+        offered = json.dumps([match.event_id for match in task.input.matches][:1])
+        return (
+            '{"action":"ADD","action":"SUPERSEDE","existingEventIds":'
+            f'{offered},"confidence":NaN,"reason":"newer"}}'
+        )
+
+    world.script(import_decide=say)
+    page = world.decided(memory("Has no pets but a tortoise"))
+    (shown,) = page["candidates"]
+    assert (shown.get("decision") or {}).get("action") != "SUPERSEDE"
+    assert world.confirm(page["import_id"], expect=409)["code"] in (
+        "confirmation_required",
+        "import_not_ready",
+    )
+    assert world.everything("tortoise") == before
