@@ -52,7 +52,8 @@ def told(system: RunningSystem) -> Told:
 @pytest.fixture(scope="module")
 def mine(told: Told, request: pytest.FixtureRequest) -> Told:
     """A small memory of the module's own, in the demo's tenant, which its tests may change."""
-    return tell_small(told, f"project:{request.module.__name__.rpartition('.')[2]}")
+    name = request.module.__name__.rpartition(".test_")[2]
+    return tell_small(told, f"project:{name}")
 
 
 @pytest.fixture(scope="session")

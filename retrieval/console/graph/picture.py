@@ -30,7 +30,7 @@ class _Density:
 
 
 _DENSITIES = (
-    _Density(40, 420, (80, 150), 1.0, 1.4, 1.0, 40),
+    _Density(40, 420, (80, 150), 1.0, 1.4, 0.9, 40),
     _Density(150, 170, (50, 90), 0.75, 1.1, 0.85, 80),
     _Density(SMOOTH_NODES, 70, (25, 60), 0.5, 0.7, 0.5, 40),
     _Density(1_000_000, 40, (15, 40), 0.35, 0.5, 0.45, 0),
@@ -102,7 +102,7 @@ def _series(
         "force": {
             "repulsion": density.repulsion,
             "edgeLength": list(density.edge),
-            "gravity": 0.09,
+            "gravity": 0.13,
             "friction": 0.3,
             ":layoutAnimation": _STILL,
         },
