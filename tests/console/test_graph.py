@@ -26,7 +26,7 @@ def test_the_picture_and_the_table_say_the_same(signed_in: Browser, told: Told) 
     signed_in.open(f"/graph?namespace={told.namespace}")
     signed_in.find(".sg-graph canvas")
     drawn = told.see("graph", limit=200)
-    names = {str(node["name"]) for node in drawn["nodes"]}  # type: ignore[attr-defined] # JSON
+    names = {str(node["name"]) for node in drawn["nodes"]}
     assert {one.text for one in signed_in.all(".sg-table [data-node]")} == names
     in_picture = signed_in.script(
         "return getElement(document.querySelector('.sg-graph').id.slice(1))"

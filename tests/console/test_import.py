@@ -43,7 +43,7 @@ EXPORT = {
 def titles(mine: Told) -> list[str]:
     """Return the titles of all events as an agent may find them."""
     items = mine.see("events", limit=200)["items"]
-    return sorted(str(one["title"]) for one in items)  # type: ignore[attr-defined] # JSON
+    return sorted(str(one["title"]) for one in items)
 
 
 def test_an_import_is_pasted_previewed_decided_confirmed_and_undone(
