@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +27,7 @@ from deploy.chaos.traffic import Traffic
 from deploy.local.faults import ServerFailed
 from deploy.local.processes import Child
 from deploy.local.running import RunningStack
+from deploy.local.services import QUEUES
 from deploy.local.stack import Stack, StackOptions
 from deploy.local.terminal import SilentTerminal, Terminal
 
@@ -119,14 +121,12 @@ class Chaos:
         worker = starting.supervisor.part("worker")
         if not isinstance(worker, Child):
             raise TypeError("the worker is a process")
-        command = tuple(
-            "deploy.chaos.skewed_worker" if word == "workers.app" else word
-            for word in worker.spec.command
-        )
+        command = (sys.executable, "-m", "celery", "-A", "deploy.chaos.skewed_worker", "worker")
+        options = ("-Q", QUEUES, "-E", "--pool", "prefork", "--concurrency", "1")
         spec = replace(
             worker.spec,
             name=SKEWED,
-            command=(*command, "--hostname", f"{SKEWED}@%h"),
+            command=(*command, *options, "--hostname", f"{SKEWED}@%h"),
             environment={**worker.spec.environment, **self._provider.settings()},
         )
         child = Child(spec, logs=stack.folder.logs, terminal=SilentTerminal())

@@ -86,7 +86,7 @@ def test_the_ends_of_the_calendar_are_days_like_others(world: World) -> None:
         ("graph", {"limit": "0"}),
         ("blocks", {"scope": "tenant"}),
         ("blocks", {"thread_id": "a b"}),
-        ("events", {"statuses": "forgotten"}),
+        ("events", {"statuses": "lost"}),
     ],
 )
 def test_an_odd_query_string_is_422(world: World, path: str, query: dict[str, str]) -> None:

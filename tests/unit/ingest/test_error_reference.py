@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from shared import errors
+from shared.domain.external_memory_parse import UnreadableImport
 from shared.domain.limits import Quota
 from shared.http import problems
 
@@ -82,5 +83,5 @@ def test_a_code_is_documented_with_the_status_its_error_has() -> None:
 def test_nothing_is_documented_that_no_code_raises() -> None:
     known = {code for code, _, _ in raised()} | {kind.code for kind in CLASSES.values()}
     known |= {*problems._HTTP_CODES.values(), *problems._FIELD_CODES.values(), "invalid_value"}
-    known |= {quota.value for quota in Quota}
+    known |= {quota.value for quota in Quota} | {UnreadableImport.code}
     assert documented().keys() - known == {"http_error"}
