@@ -20,7 +20,6 @@ from tests.bench.search_derived import load_derived
 from tests.bench.search_load import load_messages
 
 SEARCHES = 1_000
-NAMESPACE = Namespace(0xBEEF, 400)
 WRITTEN = {"batches", "batch_items"}
 
 
@@ -42,17 +41,21 @@ def table_hashes(database: Database, tenant_id: str) -> dict[str, str]:
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    "searches", [SEARCHES // 5, pytest.param(SEARCHES, marks=pytest.mark.full)]
+)
 def test_a_thousand_searches_change_no_table_but_the_batches(
-    settings: Settings, database: Database, database_url: str
+    settings: Settings, database: Database, database_url: str, searches: int
 ) -> None:
+    namespace = Namespace(0xBEEF + searches, 400)
     with psycopg.connect(database_url) as owner:
-        load_messages(owner, database, NAMESPACE, speech(), tokens=12)
-        load_derived(owner, database, NAMESPACE, speech(), 60)
-    asker = Asker(settings, database, NAMESPACE, speech())
-    before = table_hashes(database, NAMESPACE.tenant_id)
+        load_messages(owner, database, namespace, speech(), tokens=12)
+        load_derived(owner, database, namespace, speech(), 60)
+    asker = Asker(settings, database, namespace, speech())
+    before = table_hashes(database, namespace.tenant_id)
     assert {"events", "namespaces", "search_documents", "search_waiting"} <= before.keys()
     asked = 0
-    while asked < SEARCHES:
+    while asked < searches:
         question = asker.question(KINDS[asked % 2])
         found = asker.time_ranked(question, Timings()) if asked % 50 == 0 else {"events": []}
         cases: list[Callable[..., Any]] = [
@@ -63,7 +66,7 @@ def test_a_thousand_searches_change_no_table_but_the_batches(
             asker.ask(case)
         asked += len(cases)
 
-    assert table_hashes(database, NAMESPACE.tenant_id) == before
-    with database.read(NAMESPACE.tenant_id) as tx:
+    assert table_hashes(database, namespace.tenant_id) == before
+    with database.read(namespace.tenant_id) as tx:
         batches = tx.connection.exec_driver_sql("SELECT count(*) FROM batches").scalar_one()
-    assert batches >= SEARCHES * 3 // 5
+    assert batches >= searches * 3 // 5
