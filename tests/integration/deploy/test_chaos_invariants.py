@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import httpx
 import psycopg
 import pytest
-import uvicorn
 
 from deploy.chaos.ground import Ground
 from deploy.chaos.invariants import AFTER_FAULTS, AFTER_RETRY, Invariant, World
@@ -20,6 +18,7 @@ from shared.http.application import build_app
 from shared.settings import Settings
 from shared.store.database import Database
 from tests.support.databases import new_tenant
+from tests.support.serving import serving
 
 NAMESPACE, THREAD = "project:planted", "shared"
 CHECKS = {one.name: one for one in (*AFTER_FAULTS, *AFTER_RETRY)}
@@ -47,18 +46,12 @@ class Planting:
 def planting(own_settings: Settings, own_database: Database) -> Iterator[Planting]:
     tenant = new_tenant(own_settings, own_database)
     app = build_app(own_settings, "both", [ingest_router, retrieval_router])
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        thread.join(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
     url = own_settings.database_url.get_secret_value()
     ground = Ground(url)
-    with httpx.Client(
-        base_url=f"http://127.0.0.1:{port}", headers=tenant.headers, timeout=30
-    ) as api:
+    with (
+        serving(app) as home,
+        httpx.Client(base_url=home, headers=tenant.headers, timeout=30) as api,
+    ):
         made = Planting(World(ground, api, url, [], []), url)
         made.world.accepted.extend(_post(api))
         made.change(
@@ -67,8 +60,6 @@ def planting(own_settings: Settings, own_database: Database) -> Iterator[Plantin
         )
         yield made
     ground.close()
-    server.should_exit = True
-    thread.join(10)
 
 
 def _post(api: httpx.Client) -> list[Accepted]:

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import httpx
 import pytest
-import uvicorn
 
 from ingest.routes import router as ingest_router
 from retrieval.routes import router as retrieval_router
@@ -16,6 +14,7 @@ from shared.settings import Settings
 from shared.store.database import Database
 from tests.integration.erasure.eraser import Eraser
 from tests.support.databases import Tenant
+from tests.support.serving import serving
 
 
 @pytest.fixture(scope="session")
@@ -24,18 +23,8 @@ def both_url(settings: Settings) -> Iterator[str]:
     small = settings.model_copy(update={"block_turn_size": 2})
     clock = FixedClock(datetime.now(UTC))
     app = build_app(small, "both", [ingest_router, retrieval_router], clock=clock)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        thread.join(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
+    with serving(app) as url:
+        yield url
 
 
 @pytest.fixture

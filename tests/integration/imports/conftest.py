@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import httpx
 import pytest
-import uvicorn
 
 from ingest.routes import router as ingest_router
 from retrieval.routes import router as retrieval_router
@@ -18,6 +16,7 @@ from shared.settings import Settings
 from shared.store.database import Database
 from tests.integration.imports.world import World
 from tests.support.databases import Tenant
+from tests.support.serving import serving
 
 
 @pytest.fixture(scope="session")
@@ -28,18 +27,8 @@ def wall() -> FixedClock:
 @pytest.fixture(scope="session")
 def both_url(settings: Settings, wall: FixedClock) -> Iterator[str]:
     app = build_app(settings, "both", [ingest_router, retrieval_router], clock=wall)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        thread.join(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
+    with serving(app) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 
 import httpx
 import pytest
-import uvicorn
 
 import ingest.app
 import retrieval.app
@@ -15,6 +13,7 @@ from shared.store.database import Database
 from tests.integration.retrieval.world import World
 from tests.integration.tools.agent import Tools
 from tests.support.databases import Tenant
+from tests.support.serving import serving
 
 
 @pytest.fixture(scope="session")
@@ -22,18 +21,8 @@ def served(settings: Settings) -> Iterator[str]:
     """The composed application, as the local stack serves it, on a free port of the loopback."""
     services = [ingest.app.create_app(settings), retrieval.app.create_app(settings)]
     app = compose(services, title="StrataGate", version="test")
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        thread.join(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
+    with serving(app) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
