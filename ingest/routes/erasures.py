@@ -26,6 +26,7 @@ from ingest.schemas.erasures import (
 from shared.domain.erasure import SelectorKind
 from shared.domain.tenancy import Caller, Permission
 from shared.http.dependencies import DatabaseOf, IdempotencyKey, SettingsOf, caller, reach
+from shared.http.refusals import refuses
 from shared.ids import Prefix, check_id
 from shared.store.receipts import Receipt, once, request_hash
 
@@ -39,6 +40,7 @@ Eraser = Annotated[Caller, Depends(caller(Permission.ERASE))]
     response_model=ErasureStarted,
     responses={200: {"model": ErasurePlan, "description": "A dry run: what would go."}},
     summary="Erase turns, an event or a namespace, with proof",
+    openapi_extra=refuses("wrong_id_type"),
 )
 def post_erasure(
     ns: str,
