@@ -119,11 +119,7 @@ def _seal(
             formed_turn=last_turn_of(tx, namespace, thread_id, last).namespace_turn,
             started_at=min(times),
             ended_at=max(times),
-            layers={
-                5: (layers.l5, layers.tokens["l5"]),
-                4: (layers.l4, layers.tokens["l4"]),
-                3: (layers.l3, layers.tokens["l3"]),
-            },
+            layers=layers.by_level(),
         ),
     )
     enqueue(tx, namespace, FollowUp(JobKind.SUMMARIZE, block_id), max_attempts=max_attempts)

@@ -20,6 +20,7 @@ from shared.domain.supersession import (
     plan_links,
     repeats,
 )
+from shared.domain.temporal.zones import known_zone
 from shared.ids import Prefix, new_id
 from shared.store.blocks import BlockRow
 from shared.store.database import WriteTx
@@ -43,7 +44,6 @@ from shared.store.events import (
 )
 from shared.store.search_index import DocumentKind, index_documents
 from workers.event_carrying import Twins, carriable, carry_into, twin_key
-from workers.stored_times import known_zone
 
 
 @dataclass(slots=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, datetime
 from typing import Final
 
 from shared.domain.events import EventTime
-from shared.domain.temporal.zones import zone_of
-from shared.errors import InvalidInput
 from shared.store.events import StoredEvent
 
 _DATE_LENGTH: Final = len("2026-01-01")
@@ -25,14 +23,6 @@ def event_time(event: StoredEvent) -> EventTime:
         status=event.time_status,
         original_text=event.original_text,
     )
-
-
-def known_zone(name: str) -> tzinfo:
-    """Return the zone of a stored name, UTC where the name says nothing."""
-    try:
-        return zone_of(name)
-    except InvalidInput:
-        return UTC
 
 
 def _moment(shown: str | None) -> date | datetime | None:

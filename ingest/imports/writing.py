@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 from typing import Any
 
 from shared.domain.events import EventDraft, EventStatus
@@ -17,9 +17,8 @@ from shared.domain.layers import render_layers
 from shared.domain.redaction import redact
 from shared.domain.search_terms import search_terms
 from shared.domain.supersession import EventState, StatusChange, applied, plan_links
-from shared.domain.temporal.zones import zone_of
+from shared.domain.temporal.zones import known_zone
 from shared.domain.turns import IMPORT_THREADS, Message, Role
-from shared.errors import InvalidInput
 from shared.ids import Prefix, new_id
 from shared.settings import Settings
 from shared.store.blocks import (
@@ -196,11 +195,7 @@ def _write_source(
             formed_turn=formed_turn,
             started_at=now,
             ended_at=now,
-            layers={
-                5: (layers.l5, layers.tokens["l5"]),
-                4: (layers.l4, layers.tokens["l4"]),
-                3: (layers.l3, layers.tokens["l3"]),
-            },
+            layers=layers.by_level(),
         ),
     )
     _summarise(tx, row.import_id, block_id, seen.content, version=version)
@@ -254,7 +249,7 @@ def _planned(
                 derivation_version=version,
                 job_id=row.import_id,
                 formed_turn=place.formed_turn,
-                zone=_zone(draft.time.zone),
+                zone=known_zone(draft.time.zone),
             )
         )
     return new_events
@@ -298,13 +293,6 @@ def _state(event: StoredEvent) -> EventState:
         said_at=event.mentioned_at,
         fingerprint=event.fingerprint,
     )
-
-
-def _zone(name: str) -> tzinfo:
-    try:
-        return zone_of(name)
-    except InvalidInput:
-        return UTC
 
 
 def _project(tx: WriteTx, namespace: str, block_id: str, *, settings: Settings) -> str:

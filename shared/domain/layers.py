@@ -49,6 +49,14 @@ class Layers:
     l3_fell_back_to_l4: bool
     tokens: Mapping[str, int] = field(default_factory=dict)
 
+    def by_level(self) -> dict[int, tuple[str, int]]:
+        """Return (text, tokens) of levels 3 to 5, as blocks keep them."""
+        return {
+            5: (self.l5, self.tokens["l5"]),
+            4: (self.l4, self.tokens["l4"]),
+            3: (self.l3, self.tokens["l3"]),
+        }
+
 
 def render_layers(messages: Sequence[Message]) -> Layers:
     """Render L3, L4 and L5 of a block's messages, in order.

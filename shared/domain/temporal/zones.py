@@ -41,3 +41,11 @@ def local(at: datetime, zone: str) -> datetime:
     if at.tzinfo is None:
         raise InvalidInput.at("/occurred_at", "give the time with an offset", "naive_time")
     return at.astimezone(zone_of(zone))
+
+
+def known_zone(name: str) -> tzinfo:
+    """Return the zone of a stored name, UTC where the name says nothing."""
+    try:
+        return zone_of(name)
+    except InvalidInput:
+        return UTC

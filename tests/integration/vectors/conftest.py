@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -8,7 +7,6 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from sqlalchemy import text
 
 from ingest.routes import router as ingest_router
@@ -21,6 +19,7 @@ from shared.store.database import Database
 from tests.support.concept_embedder import ConceptEmbedder
 from tests.support.databases import Tenant
 from tests.support.embedding_server import DIMENSION, EmbeddingServer
+from tests.support.serving import serving
 from workers.models.scripted import ScriptedModel
 from workers.process import STEPS
 from workers.runner import Deps, JobDied, JobRetried, run_job
@@ -53,15 +52,8 @@ def on(settings: Settings, embeddings: EmbeddingServer) -> Settings:
 @pytest.fixture(scope="session")
 def url(on: Settings) -> Iterator[str]:
     app = build_app(on, "both", [ingest_router, retrieval_router])
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        thread.join(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
+    with serving(app) as served:
+        yield served
 
 
 @dataclass
