@@ -12,6 +12,8 @@ import random
 import shutil
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -34,20 +36,30 @@ _WRITTEN = 6_000
 _TURN, _BATCH = 2, 200
 
 
-def load(settings: Settings, url: str, namespaces: Sequence[Namespace], events: int) -> float:
+def load(
+    settings: Settings, url: str, namespaces: Sequence[Namespace], events: int, *, processes: int
+) -> float:
     """Load all namespaces, their events by their share of the messages; return the seconds."""
     started = time.perf_counter()
     total = sum(one.messages for one in namespaces)
-    database = Database(settings)
-    with psycopg.connect(url) as owner:
-        for namespace in namespaces:
-            share = round(events * namespace.messages / total)
-            load_messages(owner, database, namespace, speech())
-            load_derived(owner, database, namespace, speech(), share)
-    database.close()
+    shared_out = [(one, round(events * one.messages / total)) for one in namespaces]
+    given = (settings.model_dump(), url)
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        # The largest namespaces first, so that no process is left with one of them at the end.
+        done = [pool.submit(_load_one, *given, one, share) for one, share in shared_out]
+        for loaded in done:
+            loaded.result()
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("VACUUM (ANALYZE)")
     return time.perf_counter() - started
+
+
+def _load_one(settings: dict[str, Any], url: str, namespace: Namespace, events: int) -> None:
+    database = Database(Settings.model_validate(settings))
+    with psycopg.connect(url) as owner:
+        load_messages(owner, database, namespace, speech())
+        load_derived(owner, database, namespace, speech(), events)
+    database.close()
 
 
 def sizes(url: str) -> dict[str, int]:
@@ -90,9 +102,10 @@ def measure(
     chosen = {
         "large": namespaces[0],
         "middle": _nearest(namespaces, MIDDLE),
-        "middle, Chinese": _nearest([n for n in namespaces if n.is_chinese], MIDDLE),
         "small": _nearest(namespaces, SMALL),
     }
+    if chinese := [one for one in namespaces if one.is_chinese]:
+        chosen["middle, Chinese"] = _nearest(chinese, MIDDLE)
     answers: dict[str, Any] = {}
     for name, namespace in chosen.items():
         asker = Asker(settings, database, namespace, speech())
@@ -136,6 +149,7 @@ def main() -> None:
     parser.add_argument("--namespaces", type=int, default=100)
     parser.add_argument("--events", type=int, default=None, help="default: a tenth of the messages")
     parser.add_argument("--requests", type=int, default=200)
+    parser.add_argument("--processes", type=int, default=2, help="that load")
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp/stratagate-search-scale"))  # noqa: S108 - large
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--reuse", action="store_true")
@@ -149,7 +163,10 @@ def main() -> None:
         if not asked.reuse:
             migrate(settings)
             events = asked.messages // 10 if asked.events is None else asked.events
-            result |= {"events": events, "load_s": load(settings, server.url, namespaces, events)}
+            result |= {
+                "events": events,
+                "load_s": load(settings, server.url, namespaces, events, processes=asked.processes),
+            }
         result["bytes"] = sizes(server.url)
         result |= measure(settings, namespaces, requests=asked.requests)
     finally:
