@@ -18,9 +18,10 @@ from retrieval.expand import expand_event
 from retrieval.graph_search import search_graph
 from retrieval.raw import search_raw
 from retrieval.reader import Reader
-from retrieval.recall import recall_context
+from retrieval.recall import ContextReply, recall_context
 from retrieval.schemas import ContextRequest, EventSearch, GraphSearch, RawSearch
 from retrieval.search import search_events
+from shared.domain.budget import estimate_tokens
 from shared.domain.event_filters import EventFilter
 from shared.domain.search_terms import query_terms
 from shared.settings import Settings
@@ -47,20 +48,24 @@ _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 @dataclass(slots=True)
 class Timings:
-    """Seconds a request, by what was asked: `ranked`, `least` and `whole` for each search."""
+    """Seconds a request, by what was asked: `ranked`, `least` and `whole` for each search.
+
+    `tokens` holds the size of each context that was answered.
+    """
 
     seconds: dict[str, list[float]] = field(default_factory=dict)
+    tokens: list[int] = field(default_factory=list)
 
     def add(self, name: str, seconds: float) -> None:
         """Note one request."""
         self.seconds.setdefault(name, []).append(seconds)
 
     def percentiles(self) -> dict[str, dict[str, float]]:
-        """Return p50 and p95 of each, in milliseconds."""
-        return {
-            name: {"p50": _at(found, 0.5), "p95": _at(found, 0.95)}
-            for name, found in self.seconds.items()
-        }
+        """Return p50 and p95 of each, in milliseconds; of `context tokens`, in tokens."""
+        told = {name: [1000 * s for s in found] for name, found in self.seconds.items()}
+        if self.tokens:
+            told["context tokens"] = [float(number) for number in self.tokens]
+        return {name: {"p50": _at(of, 0.5), "p95": _at(of, 0.95)} for name, of in told.items()}
 
 
 class Asker:
@@ -109,8 +114,10 @@ class Asker:
         """Time the use cases, each in a transaction of its own, as a request has it."""
         for name, ask in self.use_cases(question, event_ids).items():
             started = time.perf_counter()
-            self.ask(ask)
+            reply = self.ask(ask)
             timings.add(f"{name} whole", time.perf_counter() - started)
+            if isinstance(reply, ContextReply):
+                timings.tokens.append(context_tokens(reply))
 
     def ask(self, use_case: Callable[[WriteTx, Reader], Any]) -> Any:
         """Answer one request."""
@@ -163,6 +170,12 @@ class Asker:
         }
 
 
-def _at(seconds: list[float], share: float) -> float:
-    ordered = sorted(seconds)
-    return round(1000 * ordered[min(len(ordered) - 1, int(len(ordered) * share))], 3)
+def context_tokens(reply: ContextReply) -> int:
+    """Return the estimated tokens of a context: its blocks, its open tail and the background."""
+    tail = sum(estimate_tokens(card.content) for card in reply.open_tail)
+    return sum(block.tokens for block in reply.blocks) + tail + reply.activated.tokens
+
+
+def _at(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return round(ordered[min(len(ordered) - 1, int(len(ordered) * share))], 3)

@@ -7,7 +7,6 @@ server of its own, in a folder that `--keep` leaves for another run with `--reus
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import shutil
 import time
@@ -30,6 +29,7 @@ from tests.bench.search_corpus import START, Namespace, namespaces_of, speech
 from tests.bench.search_derived import load_derived
 from tests.bench.search_load import load_messages
 from tests.support.databases import settings_for
+from workers.evaluation.results import write_results
 
 MIDDLE, SMALL = 2_500, 160
 _WRITTEN = 6_000
@@ -70,6 +70,16 @@ def sizes(url: str) -> dict[str, int]:
             "WHERE relkind = 'r' AND (relname LIKE 'search_%' OR relname IN ('messages', 'events'))"
         ).fetchall()
     return dict(rows)
+
+
+def version_and_events(url: str) -> tuple[str, int]:
+    """Return the server's version and how many events it holds."""
+    with psycopg.connect(url) as owner:
+        row = owner.execute(
+            "SELECT current_setting('server_version'), count(*) FROM events"
+        ).fetchone()
+    version, events = row or ("", 0)
+    return version, events
 
 
 def inserts_per_second(database: Database, namespace: Namespace, *, at_once: int) -> float:
@@ -163,10 +173,10 @@ def main() -> None:
         if not asked.reuse:
             migrate(settings)
             events = asked.messages // 10 if asked.events is None else asked.events
-            result |= {
-                "events": events,
-                "load_s": load(settings, server.url, namespaces, events, processes=asked.processes),
-            }
+            result["load_s"] = load(
+                settings, server.url, namespaces, events, processes=asked.processes
+            )
+        version, result["events"] = version_and_events(server.url)
         result["bytes"] = sizes(server.url)
         result |= measure(settings, namespaces, requests=asked.requests)
     finally:
@@ -175,7 +185,14 @@ def main() -> None:
         shutil.rmtree(asked.folder, ignore_errors=True)
     print(report(result))  # noqa: T201 - a command's answer
     if asked.json:
-        asked.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
+        configuration = {"messages": asked.messages, "namespaces": asked.namespaces}
+        write_results(
+            asked.json,
+            "search-scale",
+            result,
+            configuration=configuration | {"requests": asked.requests},
+            postgres=version,
+        )
 
 
 def _nearest(namespaces: Sequence[Namespace], size: int) -> Namespace:
