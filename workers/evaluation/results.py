@@ -54,12 +54,13 @@ def write_results(
     result: Mapping[str, Any],
     *,
     configuration: Mapping[str, Any],
-    data: Path | None = None,
+    data: Path | Mapping[str, str] | None = None,
     postgres: str | None = None,
 ) -> None:
     """Write one measurement with all that it takes to judge and to repeat it.
 
-    Keys of mappings become texts, as in JSON. `postgres` is the server's version where the caller
+    Keys of mappings become texts, as in JSON. `data` is the file measured on, or its name and
+    sha256 where they are known; a folder's path will not do. `postgres` is the server's version where the caller
     knows it. Raises ValueError for what JSON cannot hold, such as a NaN.
     """
     whole = _as_json(
@@ -69,7 +70,7 @@ def write_results(
             "made_at": SystemClock().now().isoformat(timespec="seconds"),
             "commit": _commit(),
             "configuration": configuration,
-            "data": None if data is None else {"name": data.name, "sha256": sha256_of(data)},
+            "data": _named(data) if isinstance(data, Path) else data,
             "machine": machine(postgres=postgres),
             "result": result,
         }
@@ -113,6 +114,10 @@ def machine(*, postgres: str | None = None) -> dict[str, Any]:
         "python": platform.python_version(),
         "postgres": postgres,
     }
+
+
+def _named(data: Path) -> dict[str, str]:
+    return {"name": data.name, "sha256": sha256_of(data)}
 
 
 def _as_json(value: Mapping[str, Any]) -> dict[str, Any]:
