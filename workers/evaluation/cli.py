@@ -16,16 +16,17 @@ from rich.table import Table
 from shared.domain.locomo import is_locomo, locomo_questions
 from shared.domain.ranking.weights import RANKING_VERSION
 from shared.errors import InvalidInput
-from shared.settings import get_settings
+from workers.evaluation.access import api_client
 from workers.evaluation.client import vectors_of_api
+from workers.evaluation.curves_cli import eval_curves
 from workers.evaluation.measures import CUTS, Summary
 from workers.evaluation.retrieval import Report, evaluate
 
-_TIMEOUT_S = 120.0
 _out = Console(width=140)
 _err = Console(stderr=True)
 
 eval_app = typer.Typer(help="Measure this installation.", no_args_is_help=True)
+eval_app.command("curves")(eval_curves)
 
 
 @eval_app.callback()
@@ -61,9 +62,9 @@ def eval_retrieval(
     samples = _samples(file)
     questions = sum(len(locomo_questions(sample)) for sample in samples)
     columns = (TextColumn("asking"), MofNCompleteColumn(), TimeElapsedColumn())
-    with _client(api_url, api_key) as client:
+    with api_client(api_url, api_key) as client:
         embedder = _embedder(client, vectors, provider)
-    with _client(api_url, api_key) as client, Progress(*columns, console=_err) as progress:
+    with api_client(api_url, api_key) as client, Progress(*columns, console=_err) as progress:
         task = progress.add_task("asking", total=questions)
         report = evaluate(
             client,
@@ -112,21 +113,6 @@ def _embedder(client: httpx.Client, wanted: bool, name: str | None) -> str | Non
     if state["ok"] is False:
         raise InvalidInput(f"the API's vectors do not work: {state['detail']}", code="no_vectors")
     return found
-
-
-def _client(api_url: str | None, api_key: str | None) -> httpx.Client:
-    settings = get_settings()
-    key = api_key or (settings.api_key.get_secret_value() if settings.api_key else None)
-    if key is None:
-        raise typer.BadParameter(
-            "set STRATAGATE_API_KEY or give --api-key; `python3 -m deploy up` starts a stack "
-            "and prints a key"
-        )
-    return httpx.Client(
-        base_url=api_url or settings.api_url,
-        headers={"Authorization": f"Bearer {key}"},
-        timeout=_TIMEOUT_S,
-    )
 
 
 def _table(report: Report) -> Table:
