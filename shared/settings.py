@@ -256,6 +256,12 @@ class Settings(BaseSettings):
     )
     api_key: SecretStr | None = Field(default=None, description="Key the command line uses.")
 
+    # Evaluation
+    eval_endpoint: str | None = Field(
+        default=None, description="Model of `stratagate eval answers`, as name@https://host/v1."
+    )
+    eval_key: SecretStr | None = Field(default=None, description="Key of that endpoint.")
+
     # Console
     console_host: str = Field(default="127.0.0.1", description="Where the console listens.")
     console_port: int = Field(default=8_090, ge=1, le=65_535, description="Its port.")

@@ -17,6 +17,7 @@ from shared.domain.locomo import is_locomo, locomo_questions
 from shared.domain.ranking.weights import RANKING_VERSION
 from shared.errors import InvalidInput
 from workers.evaluation.access import api_client
+from workers.evaluation.answering.command import eval_answers
 from workers.evaluation.client import vectors_of_api
 from workers.evaluation.curves_cli import eval_curves
 from workers.evaluation.measures import CUTS, Summary
@@ -27,6 +28,7 @@ _err = Console(stderr=True)
 
 eval_app = typer.Typer(help="Measure this installation.", no_args_is_help=True)
 eval_app.command("curves")(eval_curves)
+eval_app.command("answers")(eval_answers)
 
 
 @eval_app.callback()

@@ -1,0 +1,1 @@
+"""The answer track: a model answers labelled questions with and without memory, and is judged."""
