@@ -24,7 +24,7 @@ from workers.models.http_errors import complaint_of, error_of, is_limit
 from workers.models.port import ModelError, ModelReply, ModelTask
 from workers.models.total_deadline import Watchdog, total_deadline
 
-_MAX_TRIES: Final = 7
+_MAX_TRIES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Adapters implement `Model`; a reply is data from outside and means nothing until
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
@@ -37,11 +37,22 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyRoom:
+    """What one reply may name and how much it may hold, by the kinds that its type marks.
+
+    `names` are the legal values of a kind of reference; `most` the greatest length of a list.
+    """
+
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    most: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelTask(Generic[InputT_co]):
     """One call of a model.
 
     `input` is the typed material (workers.models.inputs) for adapters that need no words;
-    `prompt` is the same as words. `reply_type` gives the JSON schema of the reply, by alias.
+    `prompt` is the same as words. `reply_type` and `room` give the JSON schema of the reply.
     `deadline_s` bounds the whole call, from the request to the last byte.
     """
 
@@ -51,6 +62,7 @@ class ModelTask(Generic[InputT_co]):
     reply_type: type[BaseModel]
     max_output_tokens: int
     deadline_s: float
+    room: ReplyRoom = field(default_factory=ReplyRoom)
 
 
 @dataclass(frozen=True, slots=True)

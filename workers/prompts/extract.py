@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
 
 from shared.domain.events import Criticality, EventType, Scope
+from shared.domain.turns import Message, Role
 from workers.models.inputs import ExtractInput, Neighbour
-from workers.models.port import Prompt
+from workers.models.port import Prompt, ReplyRoom
+from workers.models.reply_schema import COUNTED_BY, NAMED_BY
+from workers.prompts.aliases import Aliases
 from workers.prompts.rendering import (
     DATA_RULE,
     REPLY_RULE,
@@ -18,47 +24,55 @@ from workers.prompts.rendering import (
     time_view,
 )
 
-VERSION: Final = "extract/1"
+VERSION: Final = "extract/2"
+_FEWEST_EVENTS: Final = 4
+_MOST_EVENTS: Final = 24
+
+Said = Annotated[str, Field(json_schema_extra={NAMED_BY: "message"})]
+Earlier = Annotated[str, Field(json_schema_extra={NAMED_BY: "event"})]
 
 
 class QuoteReply(ReplyModel):
     """Words copied from one message."""
 
-    message_id: str
-    text: str
+    message_id: Said
+    text: str = Field(max_length=240)
 
 
 class TemporalReply(ReplyModel):
-    """When it happened, as the source words it, and how it relates to earlier events."""
+    """When it happened, in the source's words, and how it relates to earlier events.
 
-    happened_start: str | None
-    happened_end: str | None
-    original_text: str | None
-    precision: Literal["instant", "day", "month", "year", "range", "unknown"]
-    basis: Literal["explicit", "relative", "unknown"]
+    Dates are derived from the words by code, so they are taken where they come and not asked for.
+    """
+
+    original_text: str | None = Field(max_length=120)
     status: Literal["occurred", "planned", "ongoing", "cancelled", "unknown"]
     event_type: EventType
-    participants: list[str]
-    same_event_id: str | None
-    supersedes_event_ids: list[str]
-    conflicts_with_event_ids: list[str]
-    before_event_ids: list[str]
-    after_event_ids: list[str]
-    related_event_ids: list[str]
+    participants: list[Annotated[str, Field(max_length=60)]] = Field(max_length=8)
+    same_event_id: Earlier | None
+    supersedes_event_ids: list[Earlier] = Field(max_length=4)
+    conflicts_with_event_ids: list[Earlier] = Field(max_length=4)
+    related_event_ids: list[Earlier] = Field(max_length=4)
+    before_event_ids: list[Earlier] = Field(default_factory=list)
+    after_event_ids: list[Earlier] = Field(default_factory=list)
+    happened_start: str | None = None
+    happened_end: str | None = None
+    precision: Literal["instant", "day", "month", "year", "range", "unknown"] = "unknown"
+    basis: Literal["explicit", "relative", "unknown"] = "unknown"
 
 
 class EventReply(ReplyModel):
-    """One proposed event."""
+    """One proposed event. A narrative is taken where one comes."""
 
-    title: str
-    summary: str
-    narrative: str | None
-    tags: list[str]
-    quotes: list[QuoteReply]
-    source_message_ids: list[str]
+    source_message_ids: list[Said] = Field(min_length=1, max_length=6)
+    title: str = Field(max_length=120)
+    summary: str = Field(max_length=600)
+    narrative: str | None = None
+    tags: list[Annotated[str, Field(max_length=40)]] = Field(max_length=4)
+    quotes: list[QuoteReply] = Field(max_length=3)
     scope: Scope
     criticality: Criticality
-    category: str | None
+    category: Annotated[str, Field(max_length=40)] | None
     temporal: TemporalReply
 
 
@@ -66,8 +80,8 @@ class ExtractReply(ReplyModel):
     """What the extractor answers."""
 
     should_extract: bool
-    reason: str
-    events: list[EventReply]
+    reason: str = Field(max_length=240)
+    events: list[EventReply] = Field(json_schema_extra={COUNTED_BY: "events"})
 
 
 _SYSTEM: Final = f"""\
@@ -88,25 +102,23 @@ decision, a question is not a fact. What only the assistant says about a person 
 that person.
 
 How to write an event
-- title: up to about ten words. summary: one to three sentences with names, numbers and places. \
-narrative: only where the story needs more room, else null.
 - sourceMessageIds: ids of the messages it rests on, taken from allowedSourceMessageIds; at least \
 one.
+- title: up to about ten words. summary: one to three sentences with names, numbers and places.
 - quotes: the decisive words, copied character by character from a cited message, with its id.
 - scope: user where it holds for the person everywhere, project where it holds for the work at \
 hand, session for a one-off request. Be cautious: a wish for the moment is session.
 - criticality: safety for what may harm a person when forgotten, identity for who a person is, \
 preference for tastes and standing rules, else routine. category: a short word for the kind, or \
 null.
-- temporal: originalText holds the source's own words about when it happened, verbatim, or null. \
-happenedStart and happenedEnd are ISO 8601 dates or times with offset, worked out from those words \
-and the time of the message; the time of saying is not the time of happening. Where the words give \
-no time, use null with precision and basis unknown. Never guess a date.
+- temporal.originalText: only the words that tell when it happened, such as "last Friday", copied \
+character by character, or null where none do. The date is worked out from them; never write one \
+yourself.
 - temporal.participants: the full names of those involved, as the conversation knows them.
 - temporal.eventType: one of the listed words; other where none fits.
 - Links name ids of the timeline only, and only on explicit words: sameEventId when it says the \
 same again, supersedesEventIds when it replaces what was true, conflictsWithEventIds when both \
-cannot be true and neither clearly replaces the other.
+cannot be true and neither clearly replaces the other. Without a timeline there are none.
 
 If the target holds nothing worth keeping, answer shouldExtract false with no events and the \
 reason. If it does, answer shouldExtract true with at least one event.
@@ -115,24 +127,23 @@ reason. If it does, answer shouldExtract true with at least one event.
 
 
 def render(material: ExtractInput) -> Prompt:
-    """Return the prompt for one part of a block."""
+    """Return the prompt for one part of a block, with short names for ids."""
+    said, earlier = said_of(material).by_id, earlier_of(material).by_id
     payload: dict[str, Any] = {
         "target": {
-            "blockId": material.block_id,
-            "sequence": material.sequence,
             "startTurn": material.start_turn,
             "endTurn": material.end_turn,
             "endedAt": moment(material.ended_at, material.zone),
-            "messages": [message_view(message) for message in material.messages],
+            "messages": [_message(message, said) for message in material.messages],
         },
-        "allowedSourceMessageIds": list(material.allowed_source_message_ids),
+        "allowedSourceMessageIds": list(said.values()),
         "neighbours": {
             "previous": _neighbour(material.previous),
             "next": _neighbour(material.following),
         },
         "timeline": [
             {
-                "id": item.event_id,
+                "id": earlier[item.event_id],
                 "title": item.title,
                 "summary": item.summary,
                 "status": item.status,
@@ -142,16 +153,44 @@ def render(material: ExtractInput) -> Prompt:
             for item in material.timeline
         ],
     }
-    user = "\n".join([*rules_of(material), data_section(payload)])
+    most = most_events(material)
+    rule = f"Give at most {most} events, the weightiest first; what belongs together is one event."
+    user = "\n".join([*rules_of(material), rule, data_section(payload)])
     return Prompt(version=VERSION, system=_SYSTEM, user=user)
+
+
+def room_of(material: ExtractInput) -> ReplyRoom:
+    """Return what a reply about one part may cite and how many events it may hold."""
+    names = {"message": said_of(material).names, "event": earlier_of(material).names}
+    return ReplyRoom(names, {"events": most_events(material)})
+
+
+def said_of(material: ExtractInput) -> Aliases:
+    """Return the names of the block's legal sources, the same in every part."""
+    return Aliases.of("m", material.allowed_source_message_ids)
+
+
+def earlier_of(material: ExtractInput) -> Aliases:
+    """Return the names of the timeline's events."""
+    return Aliases.of("e", (item.event_id for item in material.timeline))
+
+
+def most_events(material: ExtractInput) -> int:
+    """Return how many events a part may become: one for each thing that a person said, 4 to 24."""
+    spoken = {one.id for one in material.messages if one.role is Role.USER}
+    return min(_MOST_EVENTS, max(_FEWEST_EVENTS, len(spoken)))
+
+
+def _message(message: Message, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a model reads of a message; one that cannot be cited has no id."""
+    named = {"id": names[message.id]} if message.id in names else {}
+    return {**named, **message_view(message)}
 
 
 def _neighbour(neighbour: Neighbour | None) -> dict[str, Any] | None:
     if neighbour is None:
         return None
     return {
-        "blockId": neighbour.block_id,
-        "sequence": neighbour.sequence,
         "startTurn": neighbour.start_turn,
         "endTurn": neighbour.end_turn,
         "keypoints": list(neighbour.keypoints),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from shared.domain.external_memory_stored import candidate_to_json
 from workers.models.inputs import ImportDecideInput
-from workers.models.port import Prompt
+from workers.models.port import Prompt, ReplyRoom
+from workers.models.reply_schema import NAMED_BY
 from workers.prompts.rendering import (
     DATA_RULE,
     REPLY_RULE,
@@ -16,23 +19,25 @@ from workers.prompts.rendering import (
     time_view,
 )
 
-VERSION: Final = "import_decide/1"
+VERSION: Final = "import_decide/2"
+
+Existing = Annotated[str, Field(json_schema_extra={NAMED_BY: "event"})]
 
 
 class MergedCandidate(ReplyModel):
     """The one text that takes the place of a candidate and of what it is merged with."""
 
-    title: str
-    summary: str
+    title: str = Field(max_length=160)
+    summary: str = Field(max_length=2000)
 
 
 class DecideReply(ReplyModel):
     """What the decider answers."""
 
     action: Literal["ADD", "MERGE", "SUPERSEDE", "CONFLICT", "IGNORE"]
-    existing_event_ids: list[str]
+    existing_event_ids: list[Existing] = Field(max_length=20)
     confidence: float
-    reason: str
+    reason: str = Field(max_length=240)
     merged_candidate: MergedCandidate | None
 
 
@@ -80,3 +85,8 @@ def render(material: ImportDecideInput) -> Prompt:
     }
     user = "\n".join([*rules_of(material), data_section(payload)])
     return Prompt(version=VERSION, system=_SYSTEM, user=user)
+
+
+def room_of(material: ImportDecideInput) -> ReplyRoom:
+    """Return which existing memories a decision may name."""
+    return ReplyRoom({"event": tuple(match.event_id for match in material.matches)})

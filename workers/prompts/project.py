@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
 
-from shared.domain.graph import Cardinality, FactMode, NodeType
+from pydantic import Field
+
+from shared.domain.graph import MAX_EDGES, MAX_NODES, Cardinality, FactMode, NodeType
 from workers.models.inputs import KnownNode, ProjectEvent, ProjectInput
-from workers.models.port import Prompt
+from workers.models.port import Prompt, ReplyRoom
+from workers.models.reply_schema import COUNTED_BY, NAMED_BY
+from workers.prompts.aliases import Aliases
 from workers.prompts.rendering import (
     DATA_RULE,
     REPLY_RULE,
@@ -16,69 +21,76 @@ from workers.prompts.rendering import (
     time_view,
 )
 
-VERSION: Final = "project/1"
+VERSION: Final = "project/2"
+_NODES_BESIDE_EVENTS: Final = 4
+
+Source = Annotated[str, Field(json_schema_extra={NAMED_BY: "event"})]
+Sources = Annotated[list[Source], Field(min_length=1, max_length=12)]
+Ref = Annotated[str, Field(json_schema_extra={NAMED_BY: "node"})]
+Name = Annotated[str, Field(max_length=80)]
+Item = Annotated[str, Field(max_length=120)]
 
 
 class LabelProvenance(ReplyModel):
     """The events in which an alias or tag occurs."""
 
-    value: str
-    source_event_ids: list[str]
+    value: Name
+    source_event_ids: Sources
 
 
 class MetadataProvenance(ReplyModel):
     """The events in which a node's name, aliases and tags occur."""
 
-    name: list[str]
-    aliases: list[LabelProvenance]
-    tags: list[LabelProvenance]
+    name: Sources
+    aliases: list[LabelProvenance] = Field(max_length=3)
+    tags: list[LabelProvenance] = Field(max_length=3)
 
 
 class FactReply(ReplyModel):
-    """One proposed fact of a node."""
+    """One proposed fact of a node. A confidence is taken where one comes."""
 
-    key: str
-    value: str | list[str]
+    key: str = Field(max_length=60)
+    value: Annotated[str, Field(max_length=240)] | Annotated[list[Item], Field(max_length=8)]
     mode: FactMode
     status: Literal["active", "superseded", "disputed"]
-    confidence: float
-    source_event_ids: list[str]
+    source_event_ids: Sources
+    confidence: float | None = None
 
 
 class NodeReply(ReplyModel):
-    """One proposed node."""
+    """One proposed node; its sources are those of its parts."""
 
-    ref: str
-    name: str
+    ref: Ref
+    name: Name
     type: NodeType
-    aliases: list[str]
-    tags: list[str]
+    aliases: list[Name] = Field(max_length=3)
+    tags: list[Name] = Field(max_length=3)
     metadata_provenance: MetadataProvenance
-    status: Literal["active", "disputed"]
-    confidence: float
-    source_event_ids: list[str]
-    facts: list[FactReply]
+    facts: list[FactReply] = Field(json_schema_extra={COUNTED_BY: "facts"})
+    status: Literal["active", "disputed"] = "active"
+    confidence: float | None = None
+    source_event_ids: list[str] = Field(default_factory=list)
 
 
 class EdgeReply(ReplyModel):
     """One proposed relation between two nodes of the same reply."""
 
     # `from` is a keyword of the language, so the field is spelled out and only aliased.
-    from_ref: str
-    to_ref: str
-    relation: str
+    from_ref: Ref
+    to_ref: Ref
+    relation: str = Field(max_length=60)
     cardinality: Cardinality
     status: Literal["active", "superseded", "disputed"]
-    confidence: float
-    source_event_ids: list[str]
+    source_event_ids: Sources
+    confidence: float | None = None
 
 
 class ProjectReply(ReplyModel):
     """What the projector answers."""
 
-    reason: str
-    nodes: list[NodeReply]
-    edges: list[EdgeReply]
+    reason: str = Field(max_length=240)
+    nodes: list[NodeReply] = Field(json_schema_extra={COUNTED_BY: "nodes"})
+    edges: list[EdgeReply] = Field(json_schema_extra={COUNTED_BY: "edges"})
 
 
 _SYSTEM: Final = f"""\
@@ -92,8 +104,8 @@ Rules
 - The listed events are the only sources. Each node, alias, tag, fact and edge names the ids of \
 the events that say it. The existing graph is there to recognise known things, never a source.
 - nodes: things with a name of their own. type is person, project, organization, tool or place; \
-what is none of these is no node. ref is a short handle of your own, unique in this reply. Use the \
-name of an existing node when an event speaks of it; put another spelling into aliases. \
+what is none of these is no node. ref is n1, n2 and so on, one for each node of this reply. Use \
+the name of an existing node when an event speaks of it; put another spelling into aliases. \
 metadataProvenance.name lists the events in which the name itself occurs; aliases and tags need \
 the same.
 - facts: key is a short, stable word for the property, reused from the existing node where it is \
@@ -113,8 +125,9 @@ units as they are. Two things with the same name but of different kind are two n
 def render(material: ProjectInput) -> Prompt:
     """Return the prompt for one part of the events."""
     names = {node.node_id: node.name for node in material.nodes}
+    sources = sources_of(material).by_id
     payload: dict[str, Any] = {
-        "events": [_event(event) for event in material.events],
+        "events": [_event(event, sources) for event in material.events],
         "graph": {
             "nodes": [_node(node) for node in material.nodes],
             "edges": [
@@ -128,13 +141,29 @@ def render(material: ProjectInput) -> Prompt:
             ],
         },
     }
-    user = "\n".join([*rules_of(material), data_section(payload)])
+    most = room_of(material).most
+    rule = f"Give at most {most['nodes']} nodes and {most['edges']} edges, the weightiest first."
+    user = "\n".join([*rules_of(material), rule, data_section(payload)])
     return Prompt(version=VERSION, system=_SYSTEM, user=user)
 
 
-def _event(event: ProjectEvent) -> dict[str, Any]:
+def sources_of(material: ProjectInput) -> Aliases:
+    """Return the names of one part's events."""
+    return Aliases.of("e", (event.event_id for event in material.events))
+
+
+def room_of(material: ProjectInput) -> ReplyRoom:
+    """Return what a reply about one part may cite, and how much of a graph it may hold."""
+    events = len(material.events)
+    nodes = min(MAX_NODES, events + _NODES_BESIDE_EVENTS)
+    refs = tuple(f"n{number}" for number in range(1, nodes + 1))
+    most = {"nodes": nodes, "edges": min(MAX_EDGES, nodes), "facts": min(12, events + 2)}
+    return ReplyRoom({"event": sources_of(material).names, "node": refs}, most)
+
+
+def _event(event: ProjectEvent, names: Mapping[str, str]) -> dict[str, Any]:
     view: dict[str, Any] = {
-        "id": event.event_id,
+        "id": names[event.event_id],
         "title": event.title,
         "summary": event.summary,
         "eventType": event.event_type,

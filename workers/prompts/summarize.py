@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from workers.models.inputs import SummarizeInput
 from workers.models.port import Prompt
@@ -11,20 +13,20 @@ from workers.prompts.rendering import (
     REPLY_RULE,
     ReplyModel,
     data_section,
+    message_view,
     rules_of,
-    words_view,
 )
 
-VERSION: Final = "summarize/2"
+VERSION: Final = "summarize/3"
 
 
 class SummarizeReply(ReplyModel):
     """What the summarizer answers."""
 
-    title: str
-    tags: list[str]
-    summary: str
-    keypoints: list[str]
+    title: str = Field(max_length=120)
+    tags: list[Annotated[str, Field(max_length=40)]] = Field(max_length=6)
+    summary: str = Field(max_length=1000)
+    keypoints: list[Annotated[str, Field(max_length=300)]] = Field(max_length=12)
     should_extract: bool
 
 
@@ -57,6 +59,6 @@ title or the summary empty, and never write filler in their place.
 
 def render(material: SummarizeInput) -> Prompt:
     """Return the prompt for one part of a block."""
-    payload = {"messages": [words_view(message) for message in material.messages]}
+    payload = {"messages": [message_view(message) for message in material.messages]}
     user = "\n".join([*rules_of(material), data_section(payload)])
     return Prompt(version=VERSION, system=_SYSTEM, user=user)

@@ -234,10 +234,12 @@ def _ask(part: ExtractInput, block: BlockToExtract, asker: Asker) -> Extraction:
         reply_type=prompt.ExtractReply,
         max_output_tokens=block.limits.output_tokens,
         deadline_s=block.limits.deadline_s,
+        room=prompt.room_of(part),
     )
+    said, earlier = prompt.said_of(part), prompt.earlier_of(part)
 
     def check(reply: Mapping[str, object]) -> Checked[Extraction]:
-        extraction = validate_extraction(reply, block.context)
+        extraction = validate_extraction(earlier.restored(said.restored(reply)), block.context)
         problems = tuple(describe(one) for one in extraction.refused)
         return Checked(extraction, problems, score=len(extraction.events))
 

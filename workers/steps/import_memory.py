@@ -245,6 +245,7 @@ def _recover(part: ImportRecoverInput, limits: CallLimits, asker: Asker) -> Sequ
         reply_type=import_recover.RecoverReply,
         max_output_tokens=limits.output_tokens,
         deadline_s=limits.deadline_s,
+        room=import_recover.room_of(part),
     )
 
     def check(reply: Mapping[str, object]) -> Checked[tuple[Candidate, ...]]:
@@ -266,6 +267,7 @@ def _decide(loaded: CandidateToDecide, asker: Asker) -> Decision:
         reply_type=import_decide.DecideReply,
         max_output_tokens=loaded.limits.output_tokens,
         deadline_s=loaded.limits.deadline_s,
+        room=import_decide.room_of(material),
     )
     offered = [match.event_id for match in material.matches]
 

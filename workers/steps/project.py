@@ -188,9 +188,12 @@ def _ask(part: ProjectInput, material: EventsToProject, asker: Asker) -> Mapping
         reply_type=prompt.ProjectReply,
         max_output_tokens=material.limits.output_tokens,
         deadline_s=material.limits.deadline_s,
+        room=prompt.room_of(part),
     )
+    names = prompt.sources_of(part)
 
-    def check(reply: Mapping[str, object]) -> Checked[Mapping[str, object]]:
+    def check(answered: Mapping[str, object]) -> Checked[Mapping[str, object]]:
+        reply = names.restored(answered)
         try:
             proposal, refused = validate_proposal(
                 reply, events=material.sources, job_event_ids=material.event_ids

@@ -95,6 +95,23 @@ def test_simpler_forms_are_tried_and_the_one_that_worked_is_remembered() -> None
     assert forms == ["json_schema", "json_object", None, None]
 
 
+def test_a_provider_that_refuses_lengths_gets_the_schema_without_them_from_then_on() -> None:
+    bounded: list[bool] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        schema = _body(request)["response_format"]["json_schema"]["schema"]
+        bounded.append("maxLength" in str(schema))
+        if bounded[-1]:
+            words = "Invalid schema for response_format: 'maxLength' is not permitted."
+            return httpx.Response(400, json={"error": {"message": words}})
+        return _ok()
+
+    model = _model(handler)
+    model.complete(_task())
+    model.complete(_task())
+    assert bounded == [True, False, False]
+
+
 def test_parameters_that_an_endpoint_complains_about_are_left_out_or_renamed() -> None:
     def handler(request: httpx.Request) -> httpx.Response:
         body = _body(request)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +21,8 @@ from workers.models.inputs import (
     SummarizeInput,
     TimelineItem,
 )
+from workers.models.port import ModelTask, TaskKind
+from workers.models.reply_schema import schema_of
 from workers.prompts import extract, import_decide, import_recover, project, summarize
 from workers.prompts.rendering import ReplyModel
 
@@ -75,13 +79,83 @@ def test_a_part_says_that_it_is_one() -> None:
     assert "part" not in summarize.render(SummarizeInput((SAID,))).user.split("<data>")[0]
 
 
-@pytest.mark.parametrize(
-    "shape", [summarize.SummarizeReply, extract.ExtractReply, project.ProjectReply]
-)
-def test_reply_schemas_are_strict_in_every_object(shape: type[ReplyModel]) -> None:
-    schema = shape.model_json_schema(by_alias=True)
-    objects = [schema, *(d for d in schema.get("$defs", {}).values() if d["type"] == "object")]
-    for one in objects:
-        assert one["additionalProperties"] is False
-        assert set(one["required"]) == set(one["properties"])
-        assert not any("_" in name for name in one["properties"])
+def _task(kind: TaskKind, module: Any, shape: type[ReplyModel], material: Any) -> ModelTask[Any]:
+    prompt = module.render(material)
+    return ModelTask(kind, material, prompt, shape, 1000, 10.0, module.room_of(material))
+
+
+def _tasks() -> list[ModelTask[Any]]:
+    event = ProjectEvent("evt_1", "Title", "Summary", "other", "active", "user", TIME)
+    said = SummarizeInput((SAID,))
+    offered = ImportDecideInput(Candidate("t", "s"), (ImportMatch("evt_1", "t", "s", "a", TIME),))
+    summary = ModelTask(
+        TaskKind.SUMMARIZE, said, summarize.render(said), summarize.SummarizeReply, 1000, 10.0
+    )
+    return [
+        summary,
+        _task(TaskKind.EXTRACT, extract, extract.ExtractReply, _extract()),
+        _task(TaskKind.PROJECT, project, project.ProjectReply, ProjectInput((event,))),
+        _task(TaskKind.IMPORT_DECIDE, import_decide, import_decide.DecideReply, offered),
+        _task(
+            TaskKind.IMPORT_RECOVER,
+            import_recover,
+            import_recover.RecoverReply,
+            ImportRecoverInput("likes tea"),
+        ),
+    ]
+
+
+def _schemas(node: Any) -> Iterator[dict[str, Any]]:
+    """Yield every schema within one, itself first."""
+    yield node
+    inner = [*node.get("properties", {}).values(), *node.get("$defs", {}).values()]
+    for one in [*inner, *node.get("anyOf", []), *([node["items"]] if "items" in node else [])]:
+        yield from _schemas(one)
+
+
+@pytest.mark.parametrize("task", _tasks(), ids=lambda task: task.kind)
+def test_every_object_list_and_text_of_an_asked_schema_has_an_end(task: ModelTask[Any]) -> None:
+    for one in _schemas(schema_of(task)):
+        if one.get("type") == "object":
+            assert one["additionalProperties"] is False
+            assert set(one["required"]) == set(one["properties"])
+            assert not any("_" in name for name in one["properties"])
+        if one.get("type") == "array":
+            assert one["maxItems"] > 0
+        if one.get("type") == "string":
+            assert "enum" in one or one["maxLength"] > 0
+
+
+@pytest.mark.parametrize("task", _tasks(), ids=lambda task: task.kind)
+def test_without_bounds_no_length_is_left_and_the_names_stay(task: ModelTask[Any]) -> None:
+    bounded, unbounded = schema_of(task), schema_of(task, is_bounded=False)
+    lengths = {"maxItems", "minItems", "maxLength", "minLength"}
+    assert not any(lengths & one.keys() for one in _schemas(unbounded))
+    enums = [[one.get("enum") for one in _schemas(schema)] for schema in (bounded, unbounded)]
+    assert enums[0] == enums[1]
+
+
+def test_only_what_can_be_named_is_asked_for() -> None:
+    with_timeline = schema_of(_tasks()[1])["$defs"]["TemporalReply"]["properties"]
+    assert with_timeline["supersedesEventIds"]["items"]["enum"] == ["e1"]
+    alone = replace(_extract(), timeline=())
+    task = _task(TaskKind.EXTRACT, extract, extract.ExtractReply, alone)
+    asked = schema_of(task)["$defs"]["TemporalReply"]["properties"]
+    assert asked.keys() == {"originalText", "status", "eventType", "participants"}
+
+
+@pytest.mark.parametrize(("turns", "most"), [(1, 4), (12, 12), (40, 24)])
+def test_a_block_is_asked_for_one_event_a_turn_within_limits(turns: int, most: int) -> None:
+    spoken = tuple(replace(SAID, id=f"msg_{at}", content="x") for at in range(turns))
+    said = replace(_extract(), messages=spoken)
+    assert extract.room_of(said).most == {"events": most}
+    assert f"at most {most} events" in extract.render(said).user
+
+
+def test_a_prompt_shows_names_and_no_ids() -> None:
+    user = extract.render(_extract()).user
+    assert "msg_1" not in user
+    assert "evt_1" not in user
+    data = json.loads(user.split("<data>\n", 1)[1].removesuffix("\n</data>"))
+    assert data["target"]["messages"][0]["id"] == data["allowedSourceMessageIds"][0] == "m1"
+    assert data["timeline"][0]["id"] == "e1"
