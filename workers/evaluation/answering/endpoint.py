@@ -5,6 +5,7 @@ The exchange, the dialects and the reading of errors are those of the product's 
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
 from collections.abc import Callable
@@ -47,6 +48,8 @@ class EndpointModel:
     max_wait_s: float = 120.0
     pause: Callable[[float], None] = time.sleep
     clock: Clock = field(default_factory=SystemClock)
+    # Made once: a context costs more than a call to a server on this machine.
+    _tls: ssl.SSLContext = field(default_factory=httpx.create_ssl_context, repr=False)
     _dialect: Dialect = field(default_factory=Dialect)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -90,6 +93,7 @@ class EndpointModel:
                     _body(request, self.name, dialect),
                     watchdog,
                     api_key=self.api_key,
+                    transport=httpx.HTTPTransport(verify=self._tls),
                 )
                 if answer.status == httpx.codes.OK and not is_error(answer.body):
                     with self._lock:

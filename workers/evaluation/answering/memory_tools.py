@@ -22,6 +22,7 @@ SEARCHES: Final = ("memory_search_events", "memory_search_raw")
 EXPAND: Final = "memory_expand_event"
 ASSESS: Final = "memory_assess"
 RECORD: Final = "memory_record_use"
+_FORMS: Final = {"month": "%B %Y", "year": "%Y"}
 _SENTENCE: Final = re.compile(r"(?<=[.:;])\s+")
 
 
@@ -100,12 +101,12 @@ class MemoryTools:
         return Item(str(item["evidence_ref"]), text, _labels([item["message"]]))
 
     def _event(self, item: Mapping[str, Any]) -> Item:
-        event_id = str(item["event_id"])
-        told = f"{item['title']}: {item['summary']}"
-        begun = item["temporal"]["happened_start"]
-        if begun:
-            told += f" (happened {begun[:10]})"
-        text = dated(_time(item["source_time"]), None, told)[: self.characters]
+        event_id, temporal = str(item["event_id"]), item["temporal"]
+        title, summary = str(item["title"]), str(item["summary"])
+        told = summary if summary.startswith(title.rstrip(".…")) else f"{title}: {summary}"
+        happened = _happened(temporal)
+        room = self.characters - len(happened)
+        text = dated(_time(temporal["mentioned_at"]), None, told)[:room] + happened
         return Item(str(item["evidence_ref"]), text, self._labels_of(event_id), event_id)
 
     def _labels_of(self, event_id: str) -> frozenset[str]:
@@ -138,6 +139,15 @@ def _first(text: str, sentences: int) -> str:
 def _said(message: Mapping[str, Any]) -> str:
     who = message["name"] or message["role"]
     return dated(_time(message["occurred_at"]), str(who), str(message["content"]))
+
+
+def _happened(temporal: Mapping[str, Any]) -> str:
+    """Return when an event happened, as precisely as that is known, behind its words."""
+    at = _time(temporal["happened_start"])
+    if at is None:
+        return ""
+    form = _FORMS.get(temporal["precision"], f"{at.day} %B %Y")
+    return f" (happened {at.strftime(form)})"
 
 
 def _time(value: str | None) -> datetime | None:
