@@ -159,6 +159,13 @@ def test_every_published_prompt_has_a_version_that_tells_its_words() -> None:
     assert all(prompt(name) and name.endswith(".v1") for name in versions)
 
 
+def test_the_published_page_holds_every_prompt_as_it_is_sent() -> None:
+    page = (Path(__file__).parents[4] / "docs/evaluation/answers.md").read_text(encoding="utf-8")
+    for name in prompt_versions():
+        assert f"```text\n{prompt(name)}\n```" in page, name
+        assert f"`{name}`" in page
+
+
 def test_tasks_are_done_in_order_and_the_first_failure_leaves_the_rest() -> None:
     done: list[int] = []
 
