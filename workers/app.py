@@ -62,7 +62,6 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_soft_time_limit": settings.soft_limit_s,
         "task_time_limit": settings.hard_limit_s,
         "task_publish_retry_policy": {"max_retries": 0},
-        "task_send_sent_event": True,
         "worker_send_task_events": True,
         "worker_prefetch_multiplier": 1,
         "worker_hijack_root_logger": False,

@@ -79,27 +79,26 @@ _RECORD = Direct(
 )
 
 # The rows are passed over where another attempt has just locked them: it forgets them itself.
-# Both parts see the calls as they were before, so the ones just taken are counted beforehand.
+# All parts see the calls as they were before, so the ones just taken are counted beforehand. Old
+# rows are reached by their address: a plan that joined them by their key could begin with every
+# call of the tenant.
 SETTLING: Final = """
     settled AS (
         UPDATE model_calls AS c SET outcome = s.outcome
         FROM unnest(CAST(:calls AS smallint[]), CAST(:outcomes AS text[])) AS s(call, outcome)
         WHERE c.tenant_id = :tenant_id AND c.job_id = :job_id AND c.attempt = :attempt
           AND c.call = s.call
-    ), old AS (
-        SELECT c.tenant_id, c.job_id, c.attempt, c.call FROM model_calls AS c
+    ), old AS MATERIALIZED (
+        SELECT c.ctid AS address FROM model_calls AS c
         WHERE c.tenant_id = :tenant_id AND c.namespace = :namespace AND c.detail IS NOT NULL
           AND c.outcome IN ('accepted', 'partial')
         ORDER BY c.created_at DESC OFFSET CAST(:kept AS integer)
-    ), locked AS (
-        SELECT c.tenant_id, c.job_id, c.attempt, c.call
-        FROM model_calls AS c JOIN old USING (tenant_id, job_id, attempt, call)
-        FOR UPDATE OF c SKIP LOCKED
+    ), locked AS MATERIALIZED (
+        SELECT c.address FROM old CROSS JOIN LATERAL (
+            SELECT c.ctid AS address FROM model_calls AS c
+            WHERE c.ctid = old.address FOR UPDATE OF c SKIP LOCKED) AS c
     ), dropped AS (
-        UPDATE model_calls AS c SET detail = NULL
-        FROM locked AS l
-        WHERE c.tenant_id = l.tenant_id AND c.job_id = l.job_id AND c.attempt = l.attempt
-          AND c.call = l.call
+        UPDATE model_calls AS c SET detail = NULL FROM locked WHERE c.ctid = locked.address
     )
     """
 """SQL: parts of a statement that settle an attempt's calls; their values are `settling`'s."""

@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg
 import redis
+from psycopg.rows import dict_row
 from sqlalchemy import text
 
 from ingest.schemas.turns import TurnIn
@@ -41,6 +43,8 @@ ENOUGH, GOAL, QUICK_ENOUGH = 0.20, 0.40, 4.0
 class BenchSystem(RunningSystem):
     """A running system whose worker has the benchmark's model and tasks; default pauses."""
 
+    _asking: psycopg.Connection[dict[str, Any]] | None = None
+
     def _prepare(self) -> None:
         super()._prepare()
         worker = self.children["worker"]
@@ -57,6 +61,14 @@ class BenchSystem(RunningSystem):
 
     def valkey(self) -> redis.Redis:
         return redis.Redis.from_url(self.broker.url)
+
+    def sql(self, query: str, *values: object) -> list[dict[str, Any]]:
+        """Ask on one connection that stays open: each new one would cost as much as a job."""
+        if self._asking is None:
+            url = self.settings.database_url.get_secret_value()
+            self._asking = psycopg.connect(url, autocommit=True, row_factory=dict_row)
+            self._ended.callback(self._asking.close)
+        return self._asking.execute(query.encode(), values).fetchall()
 
 
 @dataclass(frozen=True, slots=True)
