@@ -5,10 +5,10 @@ An answer in the words for "unknown" needs no judge: it is right where nothing c
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
-from shared.domain.model_json import UnreadableReply, read_object
 from workers.evaluation.answering.answered import Answered, AnswerKey
 from workers.evaluation.answering.chat import ChatModel, ChatReply, ChatRequest
 from workers.evaluation.answering.prompt_files import JUDGES, prompt
@@ -16,15 +16,9 @@ from workers.evaluation.question_set import Question
 
 NOT_ANSWERABLE: Final = "not answerable"
 JUDGE_TEMPERATURE: Final = 0.7
-_JUDGE_TOKENS: Final = 16
+_JUDGE_TOKENS: Final = 8
 _FIRST_SEED: Final = 7_000
-_VERDICTS: Final = ("correct", "wrong")
-_SCHEMA: Final = {
-    "type": "object",
-    "properties": {"verdict": {"type": "string", "enum": list(_VERDICTS)}},
-    "required": ["verdict"],
-    "additionalProperties": False,
-}
+_VERDICT: Final = re.compile(r"\W*(correct|wrong|incorrect)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +65,7 @@ def _request(key: VerdictKey, answered: Answered, question: Question) -> ChatReq
     reference = question.answer if question.answerable else None
     user = (
         f"QUESTION: {question.text}\nREFERENCE: {reference or NOT_ANSWERABLE}\n"
-        f"ANSWER: {answered.answer}"
+        f"ANSWER: {answered.answer}\nVERDICT:"
     )
     return ChatRequest(
         prompt(JUDGES[key.judge]),
@@ -79,16 +73,11 @@ def _request(key: VerdictKey, answered: Answered, question: Question) -> ChatReq
         _JUDGE_TOKENS,
         JUDGE_TEMPERATURE,
         _FIRST_SEED + key.run,
-        schema=_SCHEMA,
-        name="verdict",
     )
 
 
 def _read(reply: ChatReply) -> bool | None:
-    if reply.error is not None:
+    found = _VERDICT.match(reply.text)
+    if reply.error is not None or found is None:
         return None
-    try:
-        verdict = read_object(reply.text).get("verdict")
-    except UnreadableReply:
-        return None
-    return verdict == "correct" if verdict in _VERDICTS else None
+    return found[1].casefold() == "correct"

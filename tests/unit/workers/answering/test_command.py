@@ -23,6 +23,14 @@ def _schema_name(request: dict[str, Any]) -> str:
     return str(form.get("json_schema", {}).get("name", ""))
 
 
+def _is_judge(request: dict[str, Any]) -> bool:
+    return "VERDICT:" in request["messages"][1]["content"]
+
+
+def _is_answer(request: dict[str, Any]) -> bool:
+    return not _schema_name(request) and not _is_judge(request)
+
+
 def _actions(request: dict[str, Any]) -> set[str]:
     schema = request["response_format"]["json_schema"]["schema"]
     forms = schema["properties"]["step"]["anyOf"]
@@ -36,10 +44,10 @@ def _step(action: str, **fields: Any) -> str:
 def careful(request: dict[str, Any]) -> str:
     """Search, judge sufficient, answer rightly where notes are shown; make up the cat's name."""
     user = request["messages"][1]["content"]
-    if _schema_name(request) == "verdict":
+    if _is_judge(request):
         reference = user.partition("REFERENCE: ")[2].split("\n")[0]
-        said = user.partition("ANSWER: ")[2]
-        return json.dumps({"verdict": "correct" if said == reference else "wrong"})
+        said = user.partition("ANSWER: ")[2].split("\n")[0]
+        return "Correct." if said == reference else "wrong"
     if _schema_name(request) == "step":
         if "memory_assess" in _actions(request):
             return _step("memory_assess", verdict="sufficient", items=[1, 2])
@@ -90,7 +98,7 @@ def test_the_same_words_are_asked_in_every_mode_and_the_loop_only_grows(
 ) -> None:
     stand_in.reply = careful
     eval_answers("--questions", "1")
-    plain = [r for r in stand_in.asked if not _schema_name(r)]
+    plain = [r for r in stand_in.asked if _is_answer(r)]
     assert len({r["messages"][0]["content"] for r in plain}) == 1
     steps = [r for r in stand_in.asked if _schema_name(r) == "step"]
     first, second = (str(r["messages"][1]["content"]) for r in steps)
@@ -152,12 +160,12 @@ def test_the_runs_of_a_judge_may_disagree_and_their_spread_is_told(
     eval_answers: Command, stand_in: StandIn, tmp_path: Path
 ) -> None:
     def moody(request: dict[str, Any]) -> str:
-        if _schema_name(request) != "verdict":
+        if not _is_judge(request):
             return careful(request)
         assert request["temperature"] > 0
         is_first = request["seed"] == min(seen | {request["seed"]})
         seen.add(request["seed"])
-        return json.dumps({"verdict": "wrong" if is_first else "correct"})
+        return "wrong" if is_first else "correct"
 
     seen: set[int] = set()
     stand_in.reply = moody
@@ -173,7 +181,7 @@ def test_each_system_seed_answers_anew_in_a_namespace_of_its_own(
     eval_answers: Command, stand_in: StandIn, tmp_path: Path
 ) -> None:
     def second_seed_fails(request: dict[str, Any]) -> str:
-        if not _schema_name(request) and request["seed"] == 2:
+        if _is_answer(request) and request["seed"] == 2:
             return "Paris"
         return careful(request)
 
@@ -206,7 +214,7 @@ def test_a_spent_budget_ends_the_loop_and_the_answer_rests_on_all_that_was_shown
                 return _step("memory_assess", verdict="partial", items=[1])
             assert _actions(request) >= {"memory_search_raw", "memory_search_events"}
             return _step("memory_search_events", query="dog")
-        return "Rex" if not _schema_name(request) else careful(request)
+        return "Rex" if _is_answer(request) else careful(request)
 
     stand_in.reply = doubting
     eval_answers("--modes", "memory", "--budget", "2")
@@ -224,7 +232,7 @@ def test_evidence_that_no_tool_returned_was_never_found(
     eval_answers: Command, stand_in: StandIn, tmp_path: Path
 ) -> None:
     stand_in.hits = {"m3": TALK[2][2]}
-    stand_in.reply = lambda r: careful(r) if _schema_name(r) else "Rex"
+    stand_in.reply = lambda r: "Rex" if _is_answer(r) else careful(r)
     eval_answers("--modes", "memory")
     told = _result(tmp_path)["modes"]["memory"]
     assert told["judges"]["strict"]["failed_at"][Stage.NEVER_FOUND] == 2
