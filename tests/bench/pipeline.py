@@ -8,13 +8,12 @@ busy machine as well, for baseline and pipeline are measured in the same minute.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from tests.bench.pipeline_worker import ANSWERS, ECHO, NOOP
 from tests.support.stack import RunningSystem
 from tests.support.waiting import wait_until
 from workers.app import EXCHANGE
+from workers.evaluation.results import write_results
 
 QUEUE = "upkeep"
 NAMESPACES = 4
@@ -102,9 +102,19 @@ def main() -> int:
     }
     with BenchSystem(settings=settings, concurrency=given.concurrency) as system:
         result = measure(system, load)
+        [postgres] = system.sql(
+            "SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync"
+        )
     sys.stdout.write(report(result))
     if given.json:
-        given.json.write_text(json.dumps(result, indent=2), encoding="utf-8")
+        configuration = {**asdict(load), "concurrency": given.concurrency}
+        write_results(
+            given.json,
+            "pipeline",
+            result,
+            configuration=configuration | {"fsync": postgres["fsync"]},
+            postgres=postgres["version"],
+        )
     return 0
 
 

@@ -38,6 +38,7 @@ from shared.store.jobs import count_by_state
 from tests.bench.reproject_worker import bench_settings
 from tests.support import servers
 from tests.support.databases import clone_database, drop_database, new_tenant
+from workers.evaluation.results import write_results
 
 NAMESPACE = "project:bench"
 HOME = f"/v1/namespaces/{NAMESPACE}"
@@ -134,7 +135,10 @@ def main() -> int:
         servers.end_run()
     sys.stdout.write(json.dumps(result, indent=2) + "\n")
     if given.json:
-        given.json.write_text(json.dumps(result, indent=2), encoding="utf-8")
+        configuration = {
+            name: getattr(given, name) for name in ("events", "runs", "searches", "blocks")
+        }
+        write_results(given.json, "reprojection", result, configuration=configuration)
     return 0
 
 
