@@ -5,20 +5,19 @@ SQL finds the candidates; `shared.domain.ranking` scores them with what stands b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from retrieval.progress import Pending, empty_reason
 from retrieval.reader import Reader
 from retrieval.vector_lane import SILENT, DegradedLane, MeaningLane, meaning_lane
-from shared.domain.event_filters import EventFilter
+from shared.domain.bm25 import Bm25Stats
 from shared.domain.ranking.messages import Ranked, rank_messages
 from shared.domain.ranking.question import Asked, read_question
 from shared.domain.ranking.said import Said
 from shared.store.database import ReadTx
-from shared.store.event_search import search_events
-from shared.store.events import events_by_id
-from shared.store.search import bm25_search
+from shared.store.event_search import messages_behind_events
+from shared.store.search import messages_found
 from shared.store.search_keys import DocumentKind
 from shared.store.search_messages import messages_to_rank
 from shared.store.search_statistics import collection_statistics
@@ -33,12 +32,14 @@ EVENT_CANDIDATES = 40
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The ways to find a message, each with its score by message id.
+    """The ways to find a message; all lanes' messages are candidates.
 
-    All lanes' messages are candidates. A lane whose score counts is handed on to the ranking.
+    A lane whose score counts is handed on to the ranking. `stats` is what the lane of words
+    counted, None where it found nothing.
     """
 
-    words: Mapping[str, float]
+    words: Collection[str]
+    stats: Bm25Stats | None
     events: Mapping[str, float]
     meaning: MeaningLane = SILENT
 
@@ -67,22 +68,22 @@ def ranked_messages(
     """Return the messages that answer a query, best first; equal scores: the later one first."""
     asked = read_question(query)
     lanes = _lanes(tx, reader, asked, threads=threads)
+    candidates = lanes.message_ids
+    if not candidates:
+        return Ranking(asked, (), (), lanes.meaning.degraded)
+    stats = lanes.stats or collection_statistics(
+        tx, reader.name, DocumentKind.MESSAGE, terms=asked.terms
+    )
     said = messages_to_rank(
         tx,
         reader.name,
-        lanes.message_ids,
-        terms=asked.terms,
+        candidates,
+        # What no message holds need not be looked for in any.
+        terms=[term for term in asked.terms if term in stats.document_frequencies],
         threads=threads,
         events=lanes.events,
     )
-    if not said:
-        return Ranking(asked, (), (), lanes.meaning.degraded)
-    ranked = rank_messages(
-        asked,
-        said,
-        stats=collection_statistics(tx, reader.name, DocumentKind.MESSAGE, terms=asked.terms),
-        likeness=lanes.meaning.likeness,
-    )
+    ranked = rank_messages(asked, said, stats=stats, likeness=lanes.meaning.likeness)
     return Ranking(asked, tuple(ranked), tuple(said), lanes.meaning.degraded)
 
 
@@ -102,26 +103,13 @@ def why_no_message(
 
 
 def _lanes(tx: ReadTx, reader: Reader, asked: Asked, *, threads: Sequence[str] | None) -> Lanes:
-    kind = DocumentKind.MESSAGE
-    hits = bm25_search(tx, reader.name, kind, asked.terms, limit=CANDIDATES, threads=threads)
+    found = messages_found(tx, reader.name, asked.terms, limit=CANDIDATES, threads=threads)
     return Lanes(
-        words={hit.document_id: hit.score for hit in hits},
-        events=_event_scores(tx, reader, asked),
+        words=found.ids,
+        stats=found.stats,
+        events=messages_behind_events(tx, reader.scope, asked.terms, limit=EVENT_CANDIDATES),
         # A query without a word to look for finds nothing in any lane (D48).
         meaning=meaning_lane(tx, reader, VectorKind.MESSAGE, threads=threads)
         if asked.terms
         else SILENT,
     )
-
-
-def _event_scores(tx: ReadTx, reader: Reader, asked: Asked) -> dict[str, float]:
-    """Return each message's best event's score, of the events that hold a term of the query."""
-    hits = search_events(
-        tx, reader.scope, asked.terms, wanted=EventFilter(), limit=EVENT_CANDIDATES
-    )
-    known = events_by_id(tx, [hit.document_id for hit in hits])
-    best: dict[str, float] = {}
-    for hit in hits:
-        for message_id in known[hit.document_id].source_message_ids:
-            best[message_id] = max(hit.score, best.get(message_id, 0.0))
-    return best

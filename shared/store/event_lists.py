@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, exists, func, select, text, tuple_
 from shared.domain.events import EventStatus, EventType
 from shared.domain.tokens import normalise
 from shared.store.database import ReadTx
-from shared.store.event_search import SOURCE_TIME
+from shared.store.event_filters import SOURCE_TIME
 from shared.store.events import VISIBLE, StoredEvent, events_by_id
 from shared.store.tables import events
 from shared.store.versions import in_version

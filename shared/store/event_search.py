@@ -8,34 +8,78 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from datetime import datetime
+from functools import cache
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ARRAY, Integer, Select, Text, any_, bindparam, select
 
-from shared.domain.event_filters import (
-    VISIBLE_STATUSES,
-    EventFilter,
-    TemporalIntent,
-    Window,
-    names_all,
-)
+from shared.domain.event_filters import EventFilter, TemporalIntent, names_all
+from shared.domain.events import Criticality, EventStatus
 from shared.store.database import ReadTx
-from shared.store.search import HITS, Hit, best_first, bm25_parameters, hit_of
-from shared.store.search_index import DocumentKind
+from shared.store.direct import Direct
+from shared.store.event_filters import (
+    SOURCE_TIME,
+    EventScope,
+    FilterShape,
+    filter_values,
+    shape_of,
+)
+from shared.store.events import SOURCES
+from shared.store.search import terms_of
+from shared.store.search_hits import HITS, best_first, bm25_parameters
+from shared.store.search_keys import DocumentKind
 from shared.store.tables import events
-from shared.store.versions import in_version
 
-SOURCE_TIME = func.coalesce(events.c.happened_from, events.c.mentioned_at, events.c.created_at)
-"""What places an event in time: when it happened, else was said, else was stored."""
+__all__ = ["EventScope"]
+
+_UNLIMITED: Final = 2**31 - 1
+_LIMIT = bindparam("limit", type_=Integer)
+_STANDING = (
+    events.c.event_id,
+    events.c.status,
+    events.c.superseded_by,
+    events.c.happened_from,
+    events.c.mentioned_at,
+    events.c.created_at,
+    events.c.criticality,
+    events.c.pinned,
+    events.c.mention_count,
+    events.c.last_adopted_turn,
+)
+_COLUMNS: Final = len(_STANDING)
+_BY_ID = Direct(
+    select(*_STANDING).where(
+        events.c.tenant_id == bindparam("tenant_id"),
+        events.c.event_id == any_(bindparam("ids", type_=ARRAY(Text))),
+    )
+)
+
+
+# A tuple, not a dataclass: a search makes hundreds of them.
+class EventStanding(NamedTuple):
+    """What of an event its place among others depends on; its words are left where they are."""
+
+    event_id: str
+    status: EventStatus
+    superseded_by: str | None
+    happened_from: datetime | None
+    mentioned_at: datetime | None
+    created_at: datetime
+    criticality: Criticality
+    pinned: bool
+    mention_count: int
+    last_adopted_turn: int
 
 
 @dataclass(frozen=True, slots=True)
-class EventScope:
-    """Which events a search may see at all: one namespace's live derivation version (D19)."""
+class EventHit:
+    """An event that holds a term of the query and passes the filter, with its BM25 score."""
 
-    namespace: str
-    version: int
-    except_thread: str | None = None
+    document_id: str
+    score: float
+    matched_terms: tuple[str, ...]
+    standing: EventStanding
 
 
 def search_events(
@@ -45,33 +89,40 @@ def search_events(
     *,
     wanted: EventFilter,
     limit: int,
-) -> list[Hit]:
+) -> list[EventHit]:
     """Return the events that hold a term and pass the filter, best first."""
     if not terms:
         return []
-    asked = list(terms)
-    statement = best_first(
-        select(HITS, events.c.participants)
-        .join(
-            events,
-            (events.c.tenant_id == tx.tenant_id) & (events.c.event_id == HITS.c.document_id),
-        )
-        .where(*_conditions(scope, wanted))
-    )
-    for bounded in (not wanted.participants, False):
-        parameters = bm25_parameters(
-            tx,
-            scope.namespace,
-            DocumentKind.EVENT,
-            terms=terms,
-            version=str(scope.version),
-            kept=2 * limit if bounded else None,
-        )
-        rows = tx.connection.execute(_limited(statement, wanted, limit), parameters).all()
-        if not bounded or len(rows) == limit or (rows and not rows[0].is_cut):
-            break
+    statement = _hits_of(shape_of(scope, wanted))
+    rows = _found(tx, statement, scope, terms, wanted=wanted, limit=limit)
     named = (row for row in rows if names_all(row.participants, wanted.participants))
-    return [hit_of(row, asked) for row, _ in zip(named, range(limit), strict=False)]
+    named_terms = terms_of(rows, list(terms))
+    return [
+        EventHit(row.document_id, row.score, named_terms(row.held), _standing(row))
+        for row, _ in zip(named, range(limit), strict=False)
+    ]
+
+
+def messages_behind_events(
+    tx: ReadTx, scope: EventScope, terms: Mapping[str, float], *, limit: int
+) -> dict[str, float]:
+    """Return the messages that the best events were taken from, with their best event's score."""
+    if not terms:
+        return {}
+    wanted = EventFilter()
+    statement = _sources_of(shape_of(scope, wanted))
+    best: dict[str, float] = {}
+    for row in _found(tx, statement, scope, terms, wanted=wanted, limit=limit):
+        for message_id in row.source_message_ids or ():
+            best[message_id] = max(row.score, best.get(message_id, 0.0))
+    return best
+
+
+def standings_of(tx: ReadTx, event_ids: Collection[str]) -> dict[str, EventStanding]:
+    """Return this tenant's events of those ids as they stand; unknown ids are left out."""
+    if not event_ids:
+        return {}
+    return {row.event_id: _standing(row) for row in _BY_ID.rows(tx, ids=list(event_ids))}
 
 
 def passing_events(
@@ -89,21 +140,11 @@ def passing_events(
     """
     if only is not None and not only:
         return []
-    order: tuple[ColumnElement[Any], ...]
-    if intent is TemporalIntent.FIRST:
-        order = (SOURCE_TIME.asc(), events.c.event_id)
-    elif intent is TemporalIntent.LATEST:
-        order = (SOURCE_TIME.desc(), events.c.event_id.desc())
-    else:
-        order = (events.c.last_adopted_turn.desc(), events.c.event_id.desc())
-    statement = (
-        select(events.c.event_id, events.c.participants)
-        .where(events.c.tenant_id == tx.tenant_id, *_conditions(scope, wanted))
-        .order_by(*order)
-    )
+    statement = _passing(shape_of(scope, wanted), intent, asks_about_some=only is not None)
+    values = dict(filter_values(scope, wanted))
     if only is not None:
-        statement = statement.where(events.c.event_id.in_(only))
-    rows = tx.connection.execute(_limited(statement, wanted, limit))
+        values["ids"] = list(only)
+    rows = statement.rows(tx, limit=_UNLIMITED if wanted.participants else limit, **values)
     named = (row.event_id for row in rows if names_all(row.participants, wanted.participants))
     return [event_id for event_id, _ in zip(named, range(limit), strict=False)]
 
@@ -113,44 +154,79 @@ def has_visible_events(tx: ReadTx, scope: EventScope) -> bool:
     return bool(passing_events(tx, replace(scope, except_thread=None), EventFilter(), limit=1))
 
 
-def _limited(statement: Select[Any], wanted: EventFilter, limit: int) -> Select[Any]:
-    return statement if wanted.participants else statement.limit(limit)
+def _found(
+    tx: ReadTx,
+    statement: Direct,
+    scope: EventScope,
+    terms: Mapping[str, float],
+    *,
+    wanted: EventFilter,
+    limit: int,
+) -> list[Any]:
+    rows: list[Any] = []
+    # Filters leave out some of what is kept; where they leave out too much it is asked unbounded.
+    narrows = wanted.narrows or scope.except_thread is not None
+    for bounded in (not wanted.participants, False):
+        parameters = bm25_parameters(
+            scope.namespace,
+            DocumentKind.EVENT,
+            terms=terms,
+            version=str(scope.version),
+            kept=(2 * limit if narrows else limit + limit // 4) if bounded else None,
+            candidates=3 * limit,
+        )
+        rows = statement.rows(
+            tx,
+            **parameters,
+            **filter_values(scope, wanted),
+            limit=_UNLIMITED if wanted.participants else limit,
+        )
+        if not bounded or len(rows) == limit or (rows and not rows[0].is_cut):
+            break
+    return rows
 
 
-def _conditions(scope: EventScope, wanted: EventFilter) -> Sequence[ColumnElement[bool]]:
-    statuses = sorted(status.value for status in wanted.statuses & VISIBLE_STATUSES)
-    conditions: list[ColumnElement[bool]] = [
-        events.c.namespace == scope.namespace,
-        in_version(scope.version),
-        events.c.status.in_(statuses),
-    ]
-    if scope.except_thread is not None:
-        conditions.append(events.c.thread_id != scope.except_thread)
-    if wanted.event_types:
-        conditions.append(events.c.event_type.in_(sorted(t.value for t in wanted.event_types)))
-    if wanted.mentioned is not None:
-        conditions.append(_within_instant(wanted.mentioned))
-    if wanted.occurred is not None:
-        conditions.append(_overlapping(wanted.occurred))
-    return conditions
+@cache
+def _hits_of(shape: FilterShape) -> Direct:
+    told = (HITS.c.document_id, HITS.c.score, HITS.c.held, HITS.c.places, HITS.c.is_cut)
+    return Direct(_joined(shape, select(*_STANDING, *told, events.c.participants)))
 
 
-def _within_instant(window: Window) -> ColumnElement[bool]:
-    said = events.c.mentioned_at
-    bounds: list[ColumnElement[bool]] = [said.is_not(None)]
-    if window.start is not None:
-        bounds.append(said >= window.start)
-    if window.end is not None:
-        bounds.append(said <= window.end)
-    return and_(*bounds)
+@cache
+def _sources_of(shape: FilterShape) -> Direct:
+    return Direct(_joined(shape, select(HITS.c.score, HITS.c.is_cut, SOURCES)))
 
 
-def _overlapping(window: Window) -> ColumnElement[bool]:
-    """The stored span is half-open, but for an instant, which lasts no time."""
-    begin, until = events.c.happened_from, events.c.happened_until
-    bounds: list[ColumnElement[bool]] = [begin.is_not(None)]
-    if window.start is not None:
-        bounds.append(or_(until > window.start, and_(begin == until, begin >= window.start)))
-    if window.end is not None:
-        bounds.append(begin <= window.end)
-    return and_(*bounds)
+def _joined(shape: FilterShape, statement: Select[Any]) -> Select[Any]:
+    found = statement.select_from(HITS).join(
+        events,
+        (events.c.tenant_id == bindparam("tenant_id")) & (events.c.event_id == HITS.c.document_id),
+    )
+    return best_first(found.where(*shape.conditions(found_by_key=True))).limit(_LIMIT)
+
+
+@cache
+def _passing(shape: FilterShape, intent: TemporalIntent | None, *, asks_about_some: bool) -> Direct:
+    order: Sequence[Any] = (events.c.last_adopted_turn.desc(), events.c.event_id.desc())
+    if intent is TemporalIntent.FIRST:
+        order = (SOURCE_TIME.asc(), events.c.event_id)
+    elif intent is TemporalIntent.LATEST:
+        order = (SOURCE_TIME.desc(), events.c.event_id.desc())
+    statement = select(events.c.event_id, events.c.participants).where(*shape.conditions())
+    if asks_about_some:
+        statement = statement.where(events.c.event_id == any_(bindparam("ids", type_=ARRAY(Text))))
+    return Direct(statement.order_by(*order).limit(_LIMIT))
+
+
+def _standing(row: Any) -> EventStanding:
+    event_id, status, superseded_by, happened, said, stored, criticality, *rest = row[:_COLUMNS]
+    return EventStanding(
+        event_id,
+        EventStatus(status),
+        superseded_by,
+        happened,
+        said,
+        stored,
+        Criticality(criticality),
+        *rest,
+    )

@@ -18,6 +18,7 @@ from shared.domain.events import Criticality, EventStatus, EventType, Quote, Sco
 from shared.store.database import ReadTx
 from shared.store.direct import Direct
 from shared.store.tables import event_links, event_sources, events
+from shared.store.tables.events import LASTING
 from shared.store.versions import in_version, live_derivation
 
 VISIBLE = (EventStatus.ACTIVE, EventStatus.SUPERSEDED)
@@ -26,7 +27,7 @@ VISIBLE = (EventStatus.ACTIVE, EventStatus.SUPERSEDED)
 _IDS = any_(bindparam("ids", type_=ARRAY(Text)))
 _STATUSES = any_(bindparam("statuses", type_=ARRAY(Text)))
 _VERSION = bindparam("version", type_=Integer)
-_SOURCES = (
+SOURCES = (
     select(func.array_agg(aggregate_order_by(event_sources.c.message_id, event_sources.c.position)))
     .where(
         event_sources.c.tenant_id == events.c.tenant_id,
@@ -36,7 +37,9 @@ _SOURCES = (
     .scalar_subquery()
     .label("source_message_ids")
 )
-_EVENTS = select(events, _SOURCES).where(events.c.tenant_id == bindparam("tenant_id"))
+"""The messages an event cites, in order, as a column beside `events`."""
+
+_EVENTS = select(events, SOURCES).where(events.c.tenant_id == bindparam("tenant_id"))
 _IN_NAMESPACE = _EVENTS.where(
     events.c.namespace == bindparam("namespace"), in_version(_VERSION), events.c.status == _STATUSES
 )
@@ -55,11 +58,7 @@ _NEWEST_FIRST = _IN_NAMESPACE.order_by(events.c.event_id.desc()).limit(
 )
 _RECENT = Direct(_NEWEST_FIRST)
 _RECENT_BEFORE = Direct(_NEWEST_FIRST.where(events.c.event_id < bindparam("before")))
-_LASTING = Direct(
-    _IN_NAMESPACE.where(
-        events.c.pinned | (events.c.criticality == Criticality.SAFETY.value)
-    ).order_by(events.c.event_id)
-)
+_LASTING = Direct(_IN_NAMESPACE.where(LASTING).order_by(events.c.event_id))
 _SAME = Direct(
     _IN_NAMESPACE.where(
         events.c.fingerprint == any_(bindparam("fingerprints", type_=ARRAY(Text)))

@@ -1,202 +1,41 @@
-"""Ranked search over packed postings: BM25 where the rows are, planned by how rare each term is.
+"""Ranked search of one kind of document: the best by BM25, by their own words alone.
 
-The rarest terms find the candidates until a budget of postings is spent; common ones only score
-them. Every condition is an equality, which row level security can push into an index.
+The statement is in `search_hits`: asked with bounds, and without where they cut too much.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy import (
-    ARRAY,
-    BigInteger,
-    Boolean,
-    DateTime,
-    Double,
-    Integer,
-    Row,
-    Select,
-    Text,
-    bindparam,
-    column,
-    select,
-    text,
-)
+from sqlalchemy import Integer, bindparam, select
 
+from shared.domain.bm25 import Bm25Stats
 from shared.store.database import ReadTx
-from shared.store.search_keys import (
-    LENGTH_BITS,
-    MAX_FREQUENCY,
-    MAX_LENGTH,
-    NUMBER_SHIFT,
-    DocumentKind,
-    corpus_hash,
-    term_hash,
-)
-from shared.store.search_packing import PART_SIZE
+from shared.store.direct import Direct
+from shared.store.search_hits import HITS, best_first, bm25_parameters
+from shared.store.search_keys import DocumentKind
 from shared.store.versions import live_document_version
 
-K1: Final = 0.9
-B: Final = 0.4
-"""BM25's saturation and length weight, as measured best for conversation turns."""
-
-BUDGET: Final = 3_000
-"""How many postings a search reads before common terms only score. A term alone above it is read
-from its newest documents on, as far as four budgets."""
-
-MAX_TERMS: Final = 32
-"""How many terms of a query are looked for, the rarest; what a long text adds says little."""
-
-_UNBOUNDED: Final = 2**31 - 1
-
-STATISTICS_SQL: Final = """
-    asked AS MATERIALIZED (
-        SELECT q.term, q.weight, q.place
-        FROM unnest(:terms, :weights) WITH ORDINALITY AS q(term, weight, place)
-    ), fresh AS MATERIALIZED (
-        SELECT d.number, d.length, d.terms, d.frequencies
-        FROM (SELECT w.number FROM search_waiting AS w
-              WHERE w.tenant_id = :tenant_id AND w.corpus = :corpus AND NOT w.is_removal
-              OFFSET 0) AS w
-        CROSS JOIN LATERAL (
-            SELECT d.number, d.length, d.terms, d.frequencies FROM search_documents AS d
-            WHERE d.tenant_id = :tenant_id AND d.number = w.number OFFSET 0) AS d
-    ), gone AS MATERIALIZED (
-        SELECT w.number, w.length, w.terms FROM search_waiting AS w
-        WHERE w.tenant_id = :tenant_id AND w.corpus = :corpus AND w.is_removal AND NOT EXISTS (
-            SELECT FROM search_waiting AS f
-            WHERE f.tenant_id = :tenant_id AND f.corpus = :corpus AND f.number = w.number
-              AND NOT f.is_removal)
-    ), fresh_posting AS MATERIALIZED (
-        SELECT asked.place, fresh.number, fresh.length,
-               get_byte(fresh.frequencies, u.place::integer - 1) AS frequency
-        FROM fresh CROSS JOIN unnest(fresh.terms) WITH ORDINALITY AS u(term, place)
-        JOIN asked ON asked.term = u.term
-    ), size AS MATERIALIZED (
-        SELECT greatest(coalesce(c.documents, 0) + f.documents - g.documents, 0)::float8 AS n,
-               (coalesce(c.total_length, 0) + f.total_length - g.total_length)::float8 AS total
-        FROM (SELECT count(*) AS documents, coalesce(sum(length), 0) AS total_length
-              FROM fresh) AS f
-        CROSS JOIN (SELECT count(*) AS documents, coalesce(sum(length), 0) AS total_length
-                    FROM gone) AS g
-        LEFT JOIN search_corpora AS c ON c.tenant_id = :tenant_id AND c.corpus = :corpus
-    ), counted AS MATERIALIZED (
-        SELECT asked.term, asked.weight, asked.place, coalesce(p.part, 0) AS last_part,
-               coalesce(p.known, 0) AS packed,
-               greatest(coalesce(p.known, 0) + coalesce(f.n, 0) - coalesce(g.n, 0), 0)::float8
-                   AS df
-        FROM asked
-        LEFT JOIN LATERAL (
-            SELECT p.part, p.before + cardinality(p.postings) AS known
-            FROM search_postings AS p
-            WHERE p.tenant_id = :tenant_id AND p.corpus = :corpus AND p.term = asked.term
-            ORDER BY p.part DESC LIMIT 1) AS p ON true
-        LEFT JOIN (SELECT place, count(*) AS n FROM fresh_posting GROUP BY place) AS f
-          ON f.place = asked.place
-        LEFT JOIN (SELECT u.term, count(*) AS n FROM gone CROSS JOIN unnest(gone.terms) AS u(term)
-                   GROUP BY u.term) AS g ON g.term = asked.term
-    )"""
-"""SQL: what a corpus counts of the terms asked for, with what waits to be packed and unpacked."""
-
-# Floats throughout: constants alone would be numeric, ten times slower.
-_SATURATED = f"""{{frequency}}::float8 * {K1 + 1}::float8
-    / ({{frequency}}::float8 + {K1 * (1 - B)}::float8
-       + {K1 * B}::float8 * {{length}}::float8 / size.mean_length)"""
-
-_CORPUS_SQL = f"""
-    WITH {STATISTICS_SQL}, mean AS MATERIALIZED (
-        SELECT n, greatest(total / greatest(n, 1), 1) AS mean_length FROM size
-    ), planned AS MATERIALIZED (
-        SELECT *, CASE WHEN through <= :budget THEN 0
-                       WHEN bit = 0 THEN greatest(last_part + 1 - :parts, 0) END AS from_part
-        FROM (
-            SELECT c.term, c.place, c.last_part, c.packed,
-                   c.weight * ln(1 + (mean.n - least(c.df, mean.n) + 0.5)
-                                 / (least(c.df, mean.n) + 0.5)) AS worth,
-                   sum(c.packed) OVER rarest AS through,
-                   (row_number() OVER rarest - 1)::integer AS bit
-            FROM counted AS c CROSS JOIN mean WHERE c.df > 0
-            WINDOW rarest AS (ORDER BY c.packed, c.df, c.place)
-        ) AS t WHERE bit < {MAX_TERMS}
-    )"""  # noqa: S608 - joins constants of the code; every value is a parameter
-
-_BM25 = text(
-    f"""
-    {_CORPUS_SQL}, packed AS (
-        SELECT u.posting >> {NUMBER_SHIFT} AS number, sum(t.worth * {
-        _SATURATED.format(
-            frequency=f"(u.posting >> {LENGTH_BITS} & {MAX_FREQUENCY})",
-            length=f"(u.posting & {MAX_LENGTH})",
+_LIMIT = bindparam("limit", type_=Integer)
+_HITS = Direct(
+    best_first(
+        select(
+            HITS.c.document_id,
+            HITS.c.thread_id,
+            HITS.c.at,
+            HITS.c.score,
+            HITS.c.held,
+            HITS.c.places,
+            HITS.c.is_cut,
         )
-    }) AS score,
-               bit_or(1::bigint << t.bit) AS held, false AS is_fresh
-        FROM planned AS t CROSS JOIN mean AS size
-        CROSS JOIN LATERAL (
-            SELECT p.postings FROM search_postings AS p
-            WHERE p.tenant_id = :tenant_id AND p.corpus = :corpus AND p.term = t.term
-              AND p.part >= t.from_part OFFSET 0) AS p
-        CROSS JOIN LATERAL unnest(p.postings) AS u(posting)
-        WHERE t.from_part IS NOT NULL
-        GROUP BY u.posting >> {NUMBER_SHIFT}
-    ), newest AS (
-        SELECT f.number, sum(t.worth * {
-        _SATURATED.format(frequency="f.frequency", length=f"least(f.length, {MAX_LENGTH})")
-    }) AS score,
-               bit_or(1::bigint << t.bit) AS held, true AS is_fresh
-        FROM fresh_posting AS f JOIN planned AS t ON t.place = f.place CROSS JOIN mean AS size
-        GROUP BY f.number
-    ), candidate AS MATERIALIZED (
-        SELECT * FROM (SELECT * FROM packed UNION ALL SELECT * FROM newest) AS c
-        ORDER BY c.score DESC, c.number DESC
-        LIMIT (SELECT CASE WHEN bool_and(from_part = 0) THEN :kept ELSE :candidates END
-               FROM (SELECT coalesce(from_part, -1) AS from_part FROM planned) AS t)
-    )
-    SELECT d.document_id, d.thread_id, d.at, c.score + coalesce(rest.score, 0) AS score,
-           c.held | coalesce(rest.held, 0) AS held,
-           (SELECT string_agg(t.place::text, ',' ORDER BY t.bit) FROM planned AS t) AS places,
-           EXISTS (SELECT FROM planned WHERE from_part IS DISTINCT FROM 0)
-               OR (SELECT count(*) FROM candidate) >= :kept AS is_cut
-    FROM candidate AS c CROSS JOIN mean AS size
-    CROSS JOIN LATERAL (
-        SELECT * FROM search_documents AS d
-        WHERE d.tenant_id = :tenant_id AND d.number = c.number OFFSET 0) AS d
-    LEFT JOIN LATERAL (
-        SELECT sum(t.worth * {
-        _SATURATED.format(
-            frequency="get_byte(d.frequencies, i.place - 1)",
-            length=f"least(d.length, {MAX_LENGTH})",
-        )
-    }) AS score, bit_or(1::bigint << t.bit) AS held
-        FROM planned AS t CROSS JOIN LATERAL (
-            SELECT array_position(d.terms, t.term) AS place OFFSET 0) AS i
-        WHERE t.from_part IS DISTINCT FROM 0 AND NOT c.is_fresh AND i.place IS NOT NULL
-          AND c.held >> t.bit & 1 = 0
-    ) AS rest ON true
-    WHERE :any_thread OR d.thread_id = ANY(:threads)
-    """  # noqa: S608 - joins constants of the code; every value is a parameter
-).bindparams(
-    bindparam("terms", type_=ARRAY(BigInteger)),
-    bindparam("weights", type_=ARRAY(Double)),
-    bindparam("threads", type_=ARRAY(Text)),
+    ).limit(_LIMIT)
 )
-
-HITS = _BM25.columns(
-    column("document_id", Text),
-    column("thread_id", Text),
-    column("at", DateTime(timezone=True)),
-    column("score", Double),
-    column("held", BigInteger),
-    column("places", Text),
-    column("is_cut", Boolean),
-).subquery("hit")
-"""The candidates of a query, unordered, to be joined and narrowed; its parameters are
-`bm25_parameters`. Where narrowing leaves too few and `is_cut` says that there may be more, it is
-asked again without bounds: that keeps filters exact."""
+_COUNTED = Direct(
+    best_first(select(HITS.c.document_id, HITS.c.is_cut, HITS.c.counts)).limit(_LIMIT)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +47,17 @@ class Hit:
     at: datetime
     score: float
     matched_terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The ids of the best documents, and what the collection counts of the terms asked for.
+
+    `stats` is None where nothing is found: nothing was counted then.
+    """
+
+    ids: tuple[str, ...] = ()
+    stats: Bm25Stats | None = None
 
 
 def bm25_search(
@@ -230,70 +80,83 @@ def bm25_search(
     if not terms:
         return []
     named = live_document_version(tx, namespace, kind) if version is None else version
-    asked = list(terms)
-    # Without a filter nothing is lost after the cut but removed documents, which are few.
-    kept = limit if threads is None else 2 * limit
-    for bounded in (True, False):
-        parameters = bm25_parameters(
-            tx,
-            namespace,
-            kind,
-            terms=terms,
-            threads=threads,
-            version=named,
-            kept=kept if bounded else None,
-        )
-        rows = tx.connection.execute(_BEST, parameters | {"limit": limit}).all()
-        if threads is None or len(rows) == limit or (rows and not rows[0].is_cut):
-            break
-    return [hit_of(row, asked) for row in rows]
+    rows = _best(
+        _HITS, tx, namespace, kind, terms=terms, limit=limit, threads=threads, version=named
+    )
+    named_terms = terms_of(rows, list(terms))
+    return [Hit(row[0], row[1], row[2], row[3], named_terms(row.held)) for row in rows]
 
 
-def best_first(statement: Select[Any]) -> Select[Any]:
-    """Order a statement over HITS: best score, then the later one, then by id."""
-    return statement.order_by(HITS.c.score.desc(), HITS.c.at.desc(), HITS.c.document_id)
+def messages_found(
+    tx: ReadTx,
+    namespace: str,
+    terms: Mapping[str, float],
+    *,
+    limit: int,
+    threads: Sequence[str] | None = None,
+) -> Found:
+    """Return the best messages as `bm25_search` does, with what it counted on its way."""
+    if not terms:
+        return Found()
+    kind = DocumentKind.MESSAGE
+    rows = _best(
+        _COUNTED, tx, namespace, kind, terms=terms, limit=limit, threads=threads, version=""
+    )
+    if not rows:
+        return Found()
+    size, total, *documents = map(float, rows[0].counts.split(","))
+    stats = Bm25Stats(
+        document_count=int(size),
+        average_length=total / max(size, 1.0),
+        document_frequencies={
+            term: int(n) for term, n in zip(terms, documents, strict=True) if n > 0
+        },
+    )
+    return Found(tuple(row.document_id for row in rows), stats)
 
 
-def bm25_parameters(
+def terms_of(rows: Sequence[Any], asked: Sequence[str]) -> Callable[[int], tuple[str, ...]]:
+    """Return what names the terms behind the bits of these rows of HITS, the same for all of them.
+
+    `asked` are the query's terms in the order they were given.
+    """
+    places = [int(place) for place in rows[0].places.split(",")] if rows else []
+    known: dict[int, tuple[str, ...]] = {}
+
+    def named(held: int) -> tuple[str, ...]:
+        if held not in known:
+            known[held] = tuple(
+                sorted(asked[place - 1] for bit, place in enumerate(places) if held >> bit & 1)
+            )
+        return known[held]
+
+    return named
+
+
+def _best(
+    statement: Direct,
     tx: ReadTx,
     namespace: str,
     kind: DocumentKind,
     *,
     terms: Mapping[str, float],
+    limit: int,
+    threads: Sequence[str] | None,
     version: str,
-    kept: int | None,
-    threads: Sequence[str] | None = None,
-) -> dict[str, Any]:
-    """Return what a statement over HITS is executed with.
-
-    `kept` is how many candidates are left where all terms were read to their end, half as many
-    again where not; None cuts nothing.
-    """
-    return {
-        "tenant_id": tx.tenant_id,
-        "corpus": corpus_hash(namespace, kind, version),
-        "terms": [term_hash(term) for term in terms],
-        "weights": list(terms.values()),
-        "any_thread": threads is None,
-        "threads": list(threads or ()),
-        "budget": _UNBOUNDED if kept is None else BUDGET,
-        "parts": _UNBOUNDED // 2 if kept is None else max(1, 4 * BUDGET // PART_SIZE),
-        "kept": _UNBOUNDED if kept is None else kept,
-        "candidates": _UNBOUNDED if kept is None else kept + kept // 2,
-    }
-
-
-def hit_of(row: Row[Any], asked: Sequence[str]) -> Hit:
-    """Read one row of HITS; `asked` are the query's terms in the order they were given."""
-    places = _places(row.places)
-    matched = sorted(asked[place - 1] for bit, place in enumerate(places) if row.held >> bit & 1)
-    return Hit(row.document_id, row.thread_id, row.at, float(row.score), tuple(matched))
-
-
-@lru_cache(maxsize=8)
-def _places(told: str) -> tuple[int, ...]:
-    """Return which term of the query each bit stands for, the same in all rows of a search."""
-    return tuple(map(int, told.split(",")))
-
-
-_BEST = best_first(select(HITS)).limit(bindparam("limit", type_=Integer))
+) -> list[Any]:
+    # Without a filter nothing is lost after the cut but removed documents, which are few.
+    kept = limit if threads is None else 2 * limit
+    rows: list[Any] = []
+    for bounded in (True, False):
+        parameters = bm25_parameters(
+            namespace,
+            kind,
+            terms=terms,
+            threads=threads,
+            version=version,
+            kept=kept if bounded else None,
+        )
+        rows = statement.rows(tx, limit=limit, **parameters)
+        if threads is None or len(rows) == limit or (rows and not rows[0].is_cut):
+            break
+    return rows

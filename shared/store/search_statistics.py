@@ -9,7 +9,7 @@ from sqlalchemy import ARRAY, BigInteger, Double, Text, bindparam, text
 
 from shared.domain.bm25 import Bm25Stats
 from shared.store.database import ReadTx
-from shared.store.search import STATISTICS_SQL
+from shared.store.search_hits import STATISTICS_SQL
 from shared.store.search_keys import DocumentKind, corpus_hash, term_hash
 
 _STATISTICS = text(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from typing import Final
+from typing import Final, NamedTuple
 
 from shared.domain.bm25 import Bm25Stats
 from shared.domain.ranking.meaning import Likeness, scaled_likeness
 from shared.domain.ranking.question import Asked, named_speakers, said_then
-from shared.domain.ranking.said import Near, Said, near, sittings
+from shared.domain.ranking.said import Near, Said, beside_each, sittings
+from shared.domain.ranking.scoring import scale_to_best, weighted_sum
 from shared.domain.ranking.weights import SHIPPED, Signal
 from shared.domain.ranking.wording import asks, fullness, share_of_questions, tells_time
 from shared.domain.ranking.words import WordScorer, with_names, word_scorer
@@ -22,8 +23,7 @@ _UNNAMED: Final = 0.5
 """What being of the asked role counts, against being the person named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """One message's place: its score, the signals behind it, and what stands beside it."""
 
     said: Said
@@ -58,15 +58,18 @@ def rank_messages(
     if not scored:
         return []
     for signal in (Signal.WORDS, Signal.EVENTS, Signal.ANSWERS):
-        _scale(scored, signal)
+        scale_to_best([one.signals for one in scored], signal)
     if likeness is not None:
         _add_meaning(scored, likeness)
     _add_sitting(scored)
     _add_speaker(asked, scored)
+    # A plain dict is asked ten thousand times in a search, at half the price of a proxy.
+    counts = dict(weights)
     ranked = [
-        Ranked(one.said, _weighted(one.signals, weights), one.signals, one.near) for one in scored
+        Ranked(one.said, weighted_sum(one.signals, counts), one.signals, one.near) for one in scored
     ]
-    return sorted(ranked, key=_order)
+    ranked.sort(key=_order)
+    return ranked
 
 
 def _scored(
@@ -77,38 +80,33 @@ def _scored(
     alike = {} if likeness is None else likeness.cosines
     found: list[_Scored] = []
     for number, sitting in enumerate(sittings(with_names(asked.terms, by_id.values()))):
-        for index, said in enumerate(sitting):
-            beside = near(sitting, index)
+        for said, beside in zip(sitting, beside_each(sitting), strict=True):
             words = scorer.joined(said, beside)
             if words > 0 or said.events > 0 or said.id in alike:
-                signals = _signals(asked, said, beside, scorer)
+                signals = _signals(asked, said, beside.previous, scorer)
                 signals[Signal.WORDS] = words
                 found.append(_Scored(by_id[said.id], beside, number, signals))
     return found
 
 
-def _signals(asked: Asked, said: Said, beside: Near, scorer: WordScorer) -> dict[Signal, float]:
+def _signals(
+    asked: Asked, said: Said, previous: Said | None, scorer: WordScorer
+) -> dict[Signal, float]:
     """Return what a message says for itself, whatever the others say."""
-    previous = beside.previous
-    led = previous is not None and asks(previous.content)
+    content = said.content
+    led = previous is not None and bool(previous.held) and asks(previous.content)
     signals = {
         Signal.COVERAGE: scorer.coverage(said),
         Signal.EVENTS: said.events,
         Signal.ANSWERS: scorer.own(previous) if previous and led else 0.0,
-        Signal.LENGTH: fullness(said.content),
-        Signal.ONLY_ASKS: share_of_questions(said.content),
+        Signal.LENGTH: fullness(content),
+        Signal.ONLY_ASKS: share_of_questions(content),
     }
     if asked.is_about_time:
-        signals[Signal.TELLS_TIME] = float(tells_time(said.content))
+        signals[Signal.TELLS_TIME] = float(tells_time(content))
     if asked.months or asked.years:
         signals[Signal.SAID_THEN] = said_then(asked, said.said_at)
     return signals
-
-
-def _scale(scored: Sequence[_Scored], signal: Signal) -> None:
-    best = max(one.signals[signal] for one in scored)
-    for one in scored:
-        one.signals[signal] = one.signals[signal] / best if best > 0 else 0.0
 
 
 def _add_meaning(scored: Sequence[_Scored], likeness: Likeness) -> None:
@@ -146,10 +144,6 @@ def _add_speaker(asked: Asked, scored: Sequence[_Scored]) -> None:
             one.signals[Signal.SPEAKER] = float(one.said.speaker in named)
         elif asked.role is not None and one.said.speaker is None:
             one.signals[Signal.SPEAKER] = _UNNAMED * (one.said.role == asked.role)
-
-
-def _weighted(signals: Mapping[Signal, float], weights: Mapping[Signal, float]) -> float:
-    return sum(weights.get(signal, 0.0) * value for signal, value in signals.items())
 
 
 def _order(one: Ranked) -> tuple[float, float, int, int, str]:

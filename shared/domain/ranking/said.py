@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby, pairwise
-from typing import Final
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 SITTING: Final = timedelta(hours=6)
 """Messages further apart are not of one sitting, so they lend each other nothing (D49)."""
 
+_PLACE = attrgetter("thread", "turn", "position")
 
-@dataclass(frozen=True, slots=True)
-class Said:
+
+# Tuples, not dataclasses: a search makes a thousand of each, at a third of the time.
+class Said(NamedTuple):
     """One message. `held` counts the asked terms in it, `length` all its terms.
 
     `turn` and `position` place it in its thread; `events` is the score of the best event that
@@ -33,8 +34,7 @@ class Said:
     events: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
+class Near(NamedTuple):
     """The messages beside one, in its sitting; None at an end or where one is not loaded."""
 
     previous: Said | None = None
@@ -44,34 +44,27 @@ class Near:
 
 def sittings(messages: Iterable[Said]) -> list[list[Said]]:
     """Return messages by thread and sitting, each in order; what is not loaded leaves no gap."""
-    ordered = sorted(messages, key=lambda one: (one.thread, one.turn, one.position))
     found: list[list[Said]] = []
-    for _, group in groupby(ordered, key=lambda one: one.thread):
-        thread = list(group)
-        found.append(thread[:1])
-        for earlier, later in pairwise(thread):
-            if not _together(earlier, later):
-                found.append([])
-            found[-1].append(later)
+    earlier: Said | None = None
+    for said in sorted(messages, key=_PLACE):
+        if earlier is None or earlier.thread != said.thread or not _together(earlier, said):
+            found.append([])
+        found[-1].append(said)
+        earlier = said
     return found
 
 
-def near(sitting: Sequence[Said], index: int) -> Near:
-    """Return what stands beside a message of a sitting."""
-    previous = _beside(sitting, index, -1)
-    return Near(
-        previous=previous,
-        following=_beside(sitting, index, +1),
-        before_previous=None if previous is None else _beside(sitting, index - 1, -1),
-    )
-
-
-def _beside(sitting: Sequence[Said], index: int, step: int) -> Said | None:
-    place = index + step
-    if not 0 <= place < len(sitting):
-        return None
-    # Turns are loaded whole, so only a turn in between can be missing.
-    return sitting[place] if abs(sitting[place].turn - sitting[index].turn) <= 1 else None
+def beside_each(sitting: Sequence[Said]) -> list[Near]:
+    """Return what stands beside each message of a sitting, in its order."""
+    found: list[Near] = []
+    before_previous: Said | None = None
+    previous: Said | None = None
+    for said, after in zip(sitting, (*sitting[1:], None), strict=True):
+        # Turns are loaded whole, so only a turn in between can be missing.
+        following = None if after is None or after.turn - said.turn > 1 else after
+        found.append(Near(previous, following, before_previous))
+        before_previous, previous = (None, None) if following is None else (previous, said)
+    return found
 
 
 def _together(earlier: Said, later: Said) -> bool:

@@ -38,6 +38,8 @@ def share_of_questions(content: str) -> float:
 
     A message that only asks rarely holds an answer.
     """
+    if not asks(content):
+        return 0.0
     ends = _ENDS.findall(content[:_LONGEST_READ])
     asking = sum("?" in end or "？" in end for end in ends)
     return asking / len(ends) if ends else 0.0
@@ -50,4 +52,7 @@ def asks(content: str) -> bool:
 
 def fullness(content: str) -> float:
     """Return how much a message says, from 0 to 1: long ones carry most facts."""
-    return min(1.0, len(content[:_FULL_LENGTH].encode()) / _FULL_LENGTH)
+    if len(content) >= _FULL_LENGTH:
+        return 1.0  # a code point is a byte at least
+    size = len(content) if content.isascii() else len(content.encode())
+    return min(1.0, size / _FULL_LENGTH)

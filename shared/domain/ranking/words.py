@@ -6,7 +6,7 @@ An answer seldom repeats the words of its question, but the message before it of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from shared.domain.bm25 import Bm25Stats
 from shared.domain.ranking.said import Near, Said
@@ -18,51 +18,59 @@ from shared.domain.search_terms import search_terms
 class WordScorer:
     """Scores messages for one question; made once for all of them by `word_scorer`.
 
-    `worth` is each asked term's weight times its rarity in the collection, `asked` their sum.
+    `worth` is each asked term's weight times its rarity in the collection, `asked` their sum;
+    `joined_length` is the mean length of a message with those beside it.
     """
 
     worth: Mapping[str, float]
     asked: float
     average_length: float
+    joined_length: float
     nearness: Nearness = NEARNESS
 
     def own(self, said: Said) -> float:
         """Return BM25 of a message's own words."""
-        return self._score(said.held, said.length / self.average_length)
+        return self._score(said.held, said.length / self.average_length) if said.held else 0.0
 
     def joined(self, said: Said, beside: Near) -> float:
         """Return BM25F of a message with its neighbours; its mean length grows by theirs."""
         weights = self.nearness
         length = said.length
-        frequencies = dict(said.held)
-        for lender, weight in (
-            (beside.previous, weights.previous),
-            (beside.following, weights.following),
-            (beside.before_previous, weights.before_previous),
+        frequencies = said.held
+        for lender, weight in zip(
+            beside,
+            (weights.previous, weights.following, weights.before_previous),
+            strict=True,
         ):
             if lender is None:
                 continue
             length += weight * lender.length
-            for term, frequency in lender.held.items():
-                frequencies[term] = frequencies.get(term, 0.0) + weight * frequency
-        return self._score(frequencies, length / (self.average_length * (1 + weights.total)))
+            if lender.held:
+                # Most messages hold no asked term, so nothing is copied before it must be.
+                joined = dict(frequencies)
+                for term, frequency in lender.held.items():
+                    joined[term] = joined.get(term, 0.0) + weight * frequency
+                frequencies = joined
+        return self._score(frequencies, length / self.joined_length) if frequencies else 0.0
 
     def coverage(self, said: Said) -> float:
         """Return how much of the question a message's own words cover, from 0 to 1.
 
         Missing a rare word costs most; a word that no message holds is not asked of any.
         """
+        if not said.held or self.asked <= 0:
+            return 0.0
         worth = self.worth
-        held = sum(worth[term] for term in said.held if term in worth)
-        return held / self.asked if self.asked > 0 else 0.0
+        return sum(worth[term] for term in said.held if term in worth) / self.asked
 
     def _score(self, held: Mapping[str, float], relative_length: float) -> float:
         damping = K1 * (1 - B + B * relative_length)
-        return sum(
-            self.worth[term] * frequency * (K1 + 1) / (frequency + damping)
-            for term, frequency in held.items()
-            if term in self.worth
-        )
+        worth = self.worth
+        score = 0.0
+        for term, frequency in held.items():
+            if term in worth:
+                score += worth[term] * frequency * (K1 + 1) / (frequency + damping)
+        return score
 
 
 def word_scorer(terms: Mapping[str, float], stats: Bm25Stats) -> WordScorer:
@@ -73,7 +81,9 @@ def word_scorer(terms: Mapping[str, float], stats: Bm25Stats) -> WordScorer:
     """
     known = {t: w for t, w in terms.items() if stats.document_frequencies.get(t, 0) > 0}
     worth = {term: weight * stats.idf(term) for term, weight in known.items()}
-    return WordScorer(worth, sum(worth.values()), stats.average_length or 1.0)
+    average = stats.average_length or 1.0
+    joined = average * (1 + NEARNESS.total)
+    return WordScorer(worth, sum(worth.values()), average, joined)
 
 
 def with_names(terms: Mapping[str, float], messages: Iterable[Said]) -> list[Said]:
@@ -84,7 +94,7 @@ def with_names(terms: Mapping[str, float], messages: Iterable[Said]) -> list[Sai
         if said.speaker not in names:
             names[said.speaker] = [t for t in search_terms(said.speaker or "") if t in terms]
         own = names[said.speaker]
-        found.append(replace(said, held=_more(said.held, own)) if own else said)
+        found.append(said._replace(held=_more(said.held, own)) if own else said)
     return found
 
 

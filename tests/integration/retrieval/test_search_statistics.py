@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from shared.domain.bm25 import Bm25Stats, score_document
-from shared.store import search, search_index, search_packing
+from shared.store import search_hits, search_index, search_packing
 from shared.store.database import Database, ReadTx, WriteTx
 from shared.store.namespaces import ensure_namespace
 from shared.store.search import bm25_search
@@ -200,7 +200,7 @@ def test_many_writers_of_one_namespace_at_once_neither_wait_crosswise_nor_lose_a
 def test_a_search_beyond_its_budget_still_ranks_by_all_terms_and_keeps_filters_exact(
     place: tuple[Database, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "BUDGET", 50)
+    monkeypatch.setattr(search_hits, "BUDGET", 50)
     database, tenant_id = place
     with database.write(tenant_id) as tx:
         common = [

@@ -9,7 +9,7 @@ from shared.domain.bm25 import Bm25Stats
 from shared.domain.ranking.blocks import rank_blocks
 from shared.domain.ranking.messages import Ranked, rank_messages
 from shared.domain.ranking.question import named_speakers, read_question, said_then
-from shared.domain.ranking.said import Said, near, sittings
+from shared.domain.ranking.said import Said, beside_each, sittings
 from shared.domain.ranking.unanswerable import DOUBTFUL, doubt_of
 from shared.domain.ranking.weights import SHIPPED, Signal
 from shared.domain.ranking.wording import fullness, share_of_questions, tells_time
@@ -94,9 +94,9 @@ def test_messages_over_six_hours_apart_lend_each_other_nothing() -> None:
 
 def test_a_turn_that_is_not_loaded_is_no_neighbour() -> None:
     [sitting] = sittings([message("a", "One.", 1), message("b", "Two.", 3)])
-    assert near(sitting, 0).following is None
+    assert beside_each(sitting)[0].following is None
     [sitting] = sittings([message("a", "One.", 1), message("b", "Two.", 2), message("c", "3", 3)])
-    assert near(sitting, 2).before_previous == sitting[0]
+    assert beside_each(sitting)[2].before_previous == sitting[0]
 
 
 def test_the_one_before_the_previous_lends_less_than_the_previous() -> None:
