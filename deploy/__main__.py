@@ -1,4 +1,4 @@
-"""`python3 -m deploy setup | up | demo | test | openapi | chaos | down`, from a bare Python.
+"""`python3 -m deploy setup | up | demo | test | bench | openapi | chaos | down`, by a bare Python.
 
 This file runs on any Python 3, to say which one is needed; all else is imported after that.
 """

@@ -6,6 +6,7 @@ import argparse
 import signal
 from pathlib import Path
 
+from deploy.bench import NAMES
 from deploy.bootstrap import ROOT, SetupFailed, inside_venv, run_inside_venv, setup
 
 _DATA = ROOT / ".stratagate"
@@ -42,6 +43,10 @@ def _dispatch(options: argparse.Namespace) -> int:
         from deploy.checks import run_checks  # noqa: PLC0415
 
         return run_checks(full=options.full, only=options.only)
+    if options.verb == "bench":
+        from deploy.bench import run_bench  # noqa: PLC0415
+
+        return run_bench(options)
     if options.verb == "openapi":
         from deploy.openapi import run_openapi  # noqa: PLC0415
 
@@ -81,6 +86,16 @@ def _parser() -> argparse.ArgumentParser:
     test = verbs.add_parser("test", help="run all checks")
     test.add_argument("--full", action="store_true", help="the long forms as well")
     test.add_argument("--only", metavar="STEP", help="one step, by its name")
+    bench = verbs.add_parser("bench", help="run the performance benchmarks")
+    bench.add_argument("--full", action="store_true", help="the long forms; an hour or more")
+    bench.add_argument("--only", metavar="NAME", choices=NAMES, help="one of: %(choices)s")
+    bench.add_argument(
+        "--out",
+        type=Path,
+        default=_DATA / "bench",
+        metavar="DIR",
+        help="folder of the results files (default: .stratagate/bench)",
+    )
     verbs.add_parser("openapi", help="write the API's document, docs/reference/openapi.json")
     chaos = verbs.add_parser("chaos", help="break a stack of its own and prove its promises")
     _data(chaos, default=None)
