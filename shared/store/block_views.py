@@ -6,12 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, tuple_
+from sqlalchemy import Select, and_, func, select, tuple_
 
 from shared.domain.jobs import LIVE_STATES, JobKind
 from shared.store.database import ReadTx
 from shared.store.messages import StoredMessage, messages_by_id
 from shared.store.tables import block_layers, block_states, blocks, jobs, messages, threads
+from shared.store.tables.blocks import PENDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +51,32 @@ def backlog(tx: ReadTx, namespace: str, *, for_graph: bool = False) -> Backlog:
 
     A failed block counts: what it holds is no more findable than a pending one's.
     """
-    state = block_states.c
-    waiting: ColumnElement[bool] = state.status == "pending"
-    if for_graph:
-        projecting = select(jobs.c.subject).where(
-            jobs.c.tenant_id == tx.tenant_id,
-            jobs.c.namespace == namespace,
-            jobs.c.kind == JobKind.PROJECT.value,
-            jobs.c.state.in_([s.value for s in LIVE_STATES]),
-        )
-        waiting = or_(waiting, state.block_id.in_(projecting))
+    found = select(block_states.c.block_id).where(
+        block_states.c.tenant_id == tx.tenant_id,
+        block_states.c.namespace == namespace,
+        PENDING,
+    )
+    every = found.union(_projecting(tx, namespace)) if for_graph else found
+    waiting = every.subquery()
+    # A query of its own for each, as a join may be planned to walk all blocks of the namespace.
+    created = (
+        select(blocks.c.created_at)
+        .where(blocks.c.tenant_id == tx.tenant_id, blocks.c.block_id == waiting.c.block_id)
+        .scalar_subquery()
+    )
     row = tx.connection.execute(
-        select(func.count().label("blocks"), func.min(blocks.c.created_at).label("oldest"))
-        .select_from(blocks)
-        .join(
-            block_states,
-            and_(state.tenant_id == blocks.c.tenant_id, state.block_id == blocks.c.block_id),
-        )
-        .where(blocks.c.tenant_id == tx.tenant_id, blocks.c.namespace == namespace, waiting)
+        select(func.count().label("blocks"), func.min(created).label("oldest")).select_from(waiting)
     ).one()
     return Backlog(row.blocks, row.oldest)
+
+
+def _projecting(tx: ReadTx, namespace: str) -> Select[tuple[str]]:
+    return select(jobs.c.subject).where(
+        jobs.c.tenant_id == tx.tenant_id,
+        jobs.c.namespace == namespace,
+        jobs.c.kind == JobKind.PROJECT.value,
+        jobs.c.state.in_([s.value for s in LIVE_STATES]),
+    )
 
 
 def ready_since(tx: ReadTx, namespace: str, thread_id: str, sequence: int) -> int:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
@@ -60,6 +61,9 @@ block_layers = Table(
     CheckConstraint("level BETWEEN 3 AND 5", name="level"),
 )
 
+PENDING = text("status = 'pending'")
+"""Which blocks wait for their events; the words of the index, as only they let it be used."""
+
 block_states = Table(
     "block_states",
     metadata,
@@ -82,6 +86,13 @@ block_states = Table(
     CheckConstraint("(status = 'ready') = (anchor_position IS NOT NULL)", name="anchor"),
     CheckConstraint("anchor_level BETWEEN 0 AND 5", name="anchor_level"),
     Index("ix_block_states_thread", "tenant_id", "namespace", "thread_id", "status"),
+    Index(
+        "ix_block_states_pending",
+        "tenant_id",
+        "namespace",
+        "block_id",
+        postgresql_where=PENDING,
+    ),
 )
 
 block_summaries = Table(

@@ -26,6 +26,9 @@ from shared.store.tables.base import (
     tenant_key,
 )
 
+LASTING = text("pinned OR criticality = 'safety'")
+"""Which events every context shows; the words of the index, as only they let it be used."""
+
 events = Table(
     "events",
     metadata,
@@ -94,6 +97,7 @@ events = Table(
         "happened_from",
         postgresql_where=text("happened_from IS NOT NULL"),
     ),
+    Index("ix_events_lasting", "tenant_id", "namespace", "event_id", postgresql_where=LASTING),
 )
 
 event_sources = Table(

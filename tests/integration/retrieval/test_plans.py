@@ -26,6 +26,7 @@ from tests.bench.search_asking import Asker, Timings
 from tests.bench.search_corpus import Namespace, speech
 from tests.bench.search_derived import load_derived
 from tests.bench.search_load import clone_tenant, load_messages
+from tests.integration.retrieval.rows_read import rows_read
 from tests.support.databases import clone_database, drop_database, settings_for
 
 # Short documents: what is proved is which rows are read, not how long it takes.
@@ -34,6 +35,8 @@ LARGE, SMALL = Namespace(0, 20_000), Namespace(9, 300)
 EVENTS = 6_000
 TENANTS = 4
 LARGE_TABLE = 10_000
+# Several times the 600 candidates of a search, and far less than a namespace.
+MOST_READ = 2_500
 # The wall of undone imports names the tenant too, of imports.
 _OF_THE_WALL = re.compile(r"tenant_id = (?!\(hashed)")
 
@@ -180,3 +183,21 @@ def test_the_worst_question_reads_a_bounded_number_of_postings(asker: Asker) -> 
         if node["Node Type"] == "Function Scan" and node.get("Alias") == "u"
     ]
     assert max(read) <= 4 * 3_000
+
+
+def test_a_plan_for_any_parameters_reads_what_is_found_and_not_the_namespace(
+    asker: Asker,
+) -> None:
+    asks = questions(asker)
+    walked: set[tuple[str, str, int, str]] = set()
+    for name, ask in asks.items():
+        with rows_read() as statements:
+            asker.ask(ask)
+        assert statements
+        walked |= {
+            (name, table, rows, one.statement[:160])
+            for one in statements
+            for table, rows in one.rows.items()
+            if rows > MOST_READ
+        }
+    assert walked == set()
