@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import secrets
 import shutil
 import time
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from deploy.local.postgres import start_postgres
 from shared.settings import Settings
 from shared.store.database import Database
 from shared.store.migrate import migrate
+from shared.store.namespaces import ensure_namespace
 from shared.store.search_index import SearchDocument, index_documents
 from shared.store.search_keys import DocumentKind
 from tests.bench.search_asking import KINDS, Asker
@@ -83,7 +85,13 @@ def version_and_events(url: str) -> tuple[str, int]:
 
 
 def inserts_per_second(database: Database, namespace: Namespace, *, at_once: int) -> float:
-    """Return how many messages a second one writer indexes, `at_once` in each transaction."""
+    """Return how many messages a second one writer indexes, `at_once` in each transaction.
+
+    They go to a new namespace of the tenant, so that what is searched stays as it was loaded.
+    """
+    name = f"project:written-{secrets.token_hex(4)}"
+    with database.write(namespace.tenant_id) as tx:
+        ensure_namespace(tx, name)
     chance = random.Random(at_once)  # noqa: S311 - repeatable
     documents = [
         SearchDocument(
@@ -96,7 +104,7 @@ def inserts_per_second(database: Database, namespace: Namespace, *, at_once: int
         with database.write(namespace.tenant_id) as tx:
             index_documents(
                 tx,
-                namespace.name,
+                name,
                 DocumentKind.MESSAGE,
                 documents[start : start + at_once],
                 are_new=True,
@@ -107,7 +115,7 @@ def inserts_per_second(database: Database, namespace: Namespace, *, at_once: int
 def measure(
     settings: Settings, namespaces: Sequence[Namespace], *, requests: int
 ) -> dict[str, Any]:
-    """Ask the largest namespace, a middle and a small one; then write into the middle one."""
+    """Ask the largest namespace, a middle and a small one; then write beside the middle one."""
     database = Database(settings)
     chosen = {
         "large": namespaces[0],
@@ -163,6 +171,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp/stratagate-search-scale"))  # noqa: S108 - large
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--reuse", action="store_true")
+    parser.add_argument("--load-only", action="store_true", help="with --keep: do not measure")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     namespaces = namespaces_of(asked.messages, asked.namespaces)
@@ -170,14 +179,16 @@ def main() -> None:
     try:
         settings = settings_for(server.url, statement_timeout_ms=60_000)
         result: dict[str, Any] = {"messages": asked.messages, "namespaces": asked.namespaces}
+        migrate(settings)  # also a folder that an older schema left
         if not asked.reuse:
-            migrate(settings)
             events = asked.messages // 10 if asked.events is None else asked.events
             result["load_s"] = load(
                 settings, server.url, namespaces, events, processes=asked.processes
             )
         version, result["events"] = version_and_events(server.url)
         result["bytes"] = sizes(server.url)
+        if asked.load_only:
+            return
         result |= measure(settings, namespaces, requests=asked.requests)
     finally:
         server.stop() if asked.keep or asked.reuse else server.discard()
