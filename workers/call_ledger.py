@@ -8,7 +8,7 @@ from shared.domain.jobs import Job
 from shared.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
 from shared.store.database import Database, WriteTx
 from shared.store.job_endings import Costs
-from shared.store.model_calls import NewCall, record_call, settle_calls
+from shared.store.model_calls import NewCall, record_call_at_once, settle_calls
 from workers.models.asking import Asker, ModelCall
 
 
@@ -23,26 +23,21 @@ class CallLedger:
     def note(self, call: ModelCall) -> None:
         """Record a call in a transaction of its own, so that a killed worker loses no spend."""
         _measure(call)
-        with self.database.write(self.job.tenant_id) as tx:
-            self._numbers.append(
-                record_call(
-                    tx,
-                    NewCall(
-                        job_id=self.job.job_id,
-                        attempt=self.job.attempt,
-                        namespace=self.job.namespace,
-                        kind=call.kind,
-                        model=call.model,
-                        prompt_version=call.prompt_version,
-                        outcome=call.outcome,
-                        input_tokens=call.usage.input_tokens,
-                        output_tokens=call.usage.output_tokens,
-                        duration_ms=call.duration_ms,
-                        reply=call.reply,
-                        lease_token=self.job.lease_token,
-                    ),
-                )
-            )
+        spent = NewCall(
+            job_id=self.job.job_id,
+            attempt=self.job.attempt,
+            namespace=self.job.namespace,
+            kind=call.kind,
+            model=call.model,
+            prompt_version=call.prompt_version,
+            outcome=call.outcome,
+            input_tokens=call.usage.input_tokens,
+            output_tokens=call.usage.output_tokens,
+            duration_ms=call.duration_ms,
+            reply=call.reply,
+            lease_token=self.job.lease_token,
+        )
+        self._numbers.append(record_call_at_once(self.database, self.job.tenant_id, spent))
 
     def settle(self, tx: WriteTx, asker: Asker) -> None:
         """Write how the calls ended, and let old replies go."""
@@ -74,9 +69,14 @@ def _measure(call: ModelCall) -> None:
 
 
 def usage_of(asker: Asker) -> dict[str, int]:
-    """Return what an attempt has cost so far, for the job's row."""
+    """Return what an attempt has cost so far, for the job's row.
+
+    `estimated_calls` is there where an endpoint did not count some calls' tokens.
+    """
+    estimated = sum(call.usage.is_estimated for call in asker.calls)
     return {
         "calls": len(asker.calls),
         "input_tokens": sum(call.usage.input_tokens for call in asker.calls),
         "output_tokens": sum(call.usage.output_tokens for call in asker.calls),
+        **({"estimated_calls": estimated} if estimated else {}),
     }

@@ -50,8 +50,9 @@ class TracedModel:
             return reply
 
 
-def _tokens(usage: Usage) -> dict[str, int]:
+def _tokens(usage: Usage) -> dict[str, int | bool]:
     return {
         "gen_ai.usage.input_tokens": usage.input_tokens,
         "gen_ai.usage.output_tokens": usage.output_tokens,
+        **({"stratagate.usage_is_estimated": True} if usage.is_estimated else {}),
     }

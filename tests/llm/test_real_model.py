@@ -63,7 +63,7 @@ def walked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Walked]:
     # One thread of a shared machine is slower than any provider: only here the ceilings give way.
-    monkeypatch.setattr("workers.runner.ceiling_s", lambda _kind, most_s, **_: most_s)
+    monkeypatch.setattr("workers.attempt.ceiling_s", lambda _kind, most_s, **_: most_s)
     ENDPOINTS.forget()
     changed = settings.model_copy(
         update={
@@ -74,7 +74,7 @@ def walked(
             "step_deadline_s": 5_000.0,
             "hard_limit_s": 5_400.0,
             "model_input_tokens": 4_000,
-            "model_max_output_tokens": 1_800,
+            "model_max_output_tokens": 3_000,
         }
     )
     database = Database(changed)
@@ -145,6 +145,8 @@ def _tell(walked: Walked) -> None:
                 f"  call {call.attempt}.{call.call} {call.outcome}: {call.input_tokens} in, "
                 f"{call.output_tokens} out, {call.duration_ms / 1000:.1f} s"
             )
+        if job:
+            print(f"  result: {job.result}")  # noqa: T201
         for one in (job.rejections or ()) if job else ():
             print(f"  rejected: {one}")  # noqa: T201
     with world.database.read(world.tenant_id) as tx:

@@ -117,6 +117,18 @@ def _refusing_schemas(request: Request) -> Answer:
     return good(request)
 
 
+def _refusing_lengths(request: Request) -> Answer:
+    if "maxLength" in json.dumps(request.get("response_format")):
+        return _error(400, "Invalid schema for response_format: 'maxLength' is not permitted")
+    return good(request)
+
+
+def _uncounted(request: Request) -> Answer:
+    body = json.loads(good(request).body)
+    del body["usage"]
+    return as_json(body)
+
+
 def _foreign_ids(request: Request) -> Answer:
     reply = good_reply(request)
     for event in reply.get("events", []):
@@ -198,11 +210,13 @@ PLAYS: dict[str, Play] = {
     # Forms of request that are refused
     "no_schema": _refusing_schemas,
     "no_format": _refusing("response_format"),
+    "no_lengths": _refusing_lengths,
     "no_effort": _refusing("reasoning_effort"),
     "no_template_switch": _refusing("chat_template_kwargs"),
     # What the model says
     "cut": _cut("length"),
     "cut_silently": _cut("stop"),
+    "uncounted": _uncounted,
     "empty": _always(completion("")),
     "empty_cut": _always(completion("", finish="length")),
     "empty_object": _always(completion("{}")),

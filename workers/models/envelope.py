@@ -5,9 +5,10 @@ Servers differ in where they put things; what the text itself means is read else
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from shared.domain.budget import estimate_tokens
 from shared.domain.jobs import FailureClass
 from workers.models.port import ModelError, ModelReply, Usage
 
@@ -22,38 +23,45 @@ def is_error(body: Mapping[str, Any]) -> bool:
     return bool(body.get("error")) and not body.get("choices")
 
 
-def reply_of(body: Mapping[str, Any], *, asked: str) -> ModelReply:
+def reply_of(body: Mapping[str, Any], *, asked: str, sent: Sequence[str] = ()) -> ModelReply:
     """Return the reply in a completion's body. Raises ModelError where there is none.
 
     `asked` names the model when the body does not. The cost is read first, so that errors
-    carry it as well.
+    carry it as well; where the body tells none it is estimated from the texts `sent` and come.
     """
-    usage = usage_of(body)
+    told = usage_of(body)
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, Mapping) else None
     if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
-        raise ModelError(
-            FailureClass.TRANSIENT, "no_choice", "the reply has no choice", usage=usage
-        )
+        raise ModelError(FailureClass.TRANSIENT, "no_choice", "the reply has no choice", usage=told)
+    text = _text_of(message)
+    usage = _estimated(sent, text) if told is None else told
     finish = choice.get("finish_reason")
     if message.get("refusal") or finish in _REFUSALS:
         raise ModelError(
             FailureClass.REFUSED, "refused", "the model refused the material", usage=usage
         )
     return ModelReply(
-        content=_text_of(message),
+        content=text,
         model=str(body.get("model") or asked)[:200],
         usage=usage,
         finish_reason=finish if isinstance(finish, str) else None,
     )
 
 
-def usage_of(body: Mapping[str, Any]) -> Usage:
-    """Return the tokens that a body tells of; 0 for what it does not."""
+def usage_of(body: Mapping[str, Any]) -> Usage | None:
+    """Return the tokens that a body tells of, None when it tells neither number."""
     told = body.get("usage")
     counts: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
-    return Usage(_count(counts, _INPUT_NAMES), _count(counts, _OUTPUT_NAMES))
+    taken, made = _count(counts, _INPUT_NAMES), _count(counts, _OUTPUT_NAMES)
+    return None if taken is None and made is None else Usage(taken or 0, made or 0)
+
+
+def _estimated(sent: Sequence[str], text: str) -> Usage:
+    """Count what the endpoint does not: a spend that nobody counts would know no budget."""
+    taken = sum(estimate_tokens(one) for one in sent)
+    return Usage(taken, estimate_tokens(text), is_estimated=True)
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
@@ -91,8 +99,8 @@ def _joined(content: object) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _count(counts: Mapping[str, Any], names: tuple[str, ...]) -> int:
+def _count(counts: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     for value in (counts.get(name) for name in names):
-        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-            return min(_LARGEST_COUNT, int(value) if value < _LARGEST_COUNT else _LARGEST_COUNT)
-    return 0
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+            return int(min(_LARGEST_COUNT, value))
+    return None

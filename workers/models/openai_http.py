@@ -7,8 +7,9 @@ reply is logged.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import httpx
 from pydantic import SecretStr
@@ -81,10 +82,12 @@ class OpenAIModel:
         dialect = endpoint.dialect
         with total_deadline(task.deadline_s) as watchdog:
             for _ in range(_MAX_TRIES):
-                answer = self._post(task, dialect, watchdog)
+                request = request_of(task, self.name, dialect)
+                answer = self._post(request, watchdog)
                 if answer.status == httpx.codes.OK and not is_error(answer.body):
                     endpoint.dialect = dialect
-                    return reply_of(answer.body, asked=self.name)
+                    sent = [message["content"] for message in request["messages"]]
+                    return reply_of(answer.body, asked=self.name, sent=sent)
                 error = error_of(answer.status, answer.headers, answer.body, now=self.clock.now())
                 simpler = _simpler(dialect, answer, error)
                 if simpler is None:
@@ -94,10 +97,10 @@ class OpenAIModel:
                     endpoint.dialect = dialect
         raise ModelError(FailureClass.PERMANENT, "no_dialect", "no form of request is understood")
 
-    def _post(self, task: ModelTask[object], dialect: Dialect, watchdog: Watchdog) -> Answer:
+    def _post(self, request: Mapping[str, Any], watchdog: Watchdog) -> Answer:
         return post_json(
             f"{self.base_url}/chat/completions",
-            request_of(task, self.name, dialect),
+            request,
             watchdog,
             api_key=self.api_key,
             transport=self.transport,

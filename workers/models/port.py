@@ -67,10 +67,11 @@ class ModelTask(Generic[InputT_co]):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that a call cost, as the provider counts them."""
+    """Tokens that a call cost, as the provider counts them; estimated where it does not."""
 
     input_tokens: int = 0
     output_tokens: int = 0
+    is_estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,8 @@ EXPECTED: dict[str, Expected] = {
     "no_choices": _dead("transient", "no_choice"),
     "no_schema": _fine(calls=2),
     "no_format": _fine(calls=3),
+    "no_lengths": _fine(calls=2),
+    "uncounted": _fine(),
     "no_effort": _fine(calls=2),
     "no_template_switch": _fine(calls=2),
     "cut": _dead("truncated", "output_truncated"),

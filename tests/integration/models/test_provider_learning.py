@@ -49,7 +49,7 @@ def test_a_breaker_belongs_to_the_endpoint_and_not_to_one_of_its_models(clinic: 
 @pytest.mark.parametrize(
     ("model", "refused"),
     [("no_schema", "json_schema"), ("no_effort", "reasoning_effort"),
-     ("no_template_switch", "chat_template_kwargs")],
+     ("no_template_switch", "chat_template_kwargs"), ("no_lengths", "maxLength")],
 )  # fmt: skip
 def test_what_an_endpoint_refused_is_not_asked_for_again(
     clinic: Clinic, model: str, refused: str
@@ -103,6 +103,21 @@ def test_a_call_without_a_reply_is_in_the_ledger_too(clinic: Clinic) -> None:
     clinic.world.run(block, JobKind.SUMMARIZE)
     (call,) = clinic.calls(block, JobKind.SUMMARIZE)
     assert (call.outcome, call.input_tokens, call.output_tokens) == ("refused", 40, 20)
+
+
+def test_tokens_that_an_endpoint_does_not_count_are_estimated_and_spent(clinic: Clinic) -> None:
+    clinic.ask(model_for_summarize="uncounted")
+    block = clinic.block_to(JobKind.EXTRACT)
+    (call,) = clinic.calls(block, JobKind.SUMMARIZE)
+    sent = "".join(one["content"] for one in clinic.server.requests[0]["messages"])
+    assert call.input_tokens == pytest.approx(len(sent) / 4, abs=2)
+    assert call.output_tokens > 20
+    assert clinic.world.job(block, JobKind.SUMMARIZE).usage == {
+        "calls": 1,
+        "input_tokens": call.input_tokens,
+        "output_tokens": call.output_tokens,
+        "estimated_calls": 1,
+    }
 
 
 @pytest.mark.parametrize("fault", ["good", "unauthorized", "reset", "http_500", "html_200"])

@@ -56,15 +56,30 @@ def test_without_a_choice_there_is_no_reply_but_a_cost(choices: Any) -> None:
 @pytest.mark.parametrize(
     ("told", "usage"),
     [
-        (None, Usage()),
-        ("many", Usage()),
-        ({"prompt_tokens": -4, "completion_tokens": "7"}, Usage()),
+        (None, None),
+        ("many", None),
+        ({"prompt_tokens": -4, "completion_tokens": "7"}, None),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, Usage(0, 0)),
         ({"prompt_tokens": True, "completion_tokens": 3.0}, Usage(0, 3)),
         ({"prompt_tokens": 1e300}, Usage(2_000_000_000, 0)),
     ],
 )
-def test_a_cost_is_never_what_cannot_be_one(told: Any, usage: Usage) -> None:
+def test_a_cost_is_never_what_cannot_be_one(told: Any, usage: Usage | None) -> None:
     assert usage_of({"usage": told}) == usage
+
+
+def test_what_an_endpoint_does_not_count_is_estimated_and_says_so() -> None:
+    body = {"choices": [{"message": {"content": "x" * 40}, "finish_reason": "stop"}]}
+    reply = reply_of(body, asked="m", sent=("y" * 80, "z" * 4))
+    assert reply.usage == Usage(21, 10, is_estimated=True)
+    assert not reply_of({**body, "usage": {"prompt_tokens": 3}}, asked="m").usage.is_estimated
+
+
+def test_a_refusal_that_is_not_counted_costs_what_was_sent() -> None:
+    body = {"choices": [{"message": {"content": None, "refusal": "no"}}]}
+    with pytest.raises(ModelError) as raised:
+        reply_of(body, asked="m", sent=("y" * 80,))
+    assert raised.value.usage == Usage(20, 0, is_estimated=True)
 
 
 def test_a_good_status_with_an_error_and_no_choice_is_an_error() -> None:
