@@ -33,7 +33,7 @@ from shared.errors import NotFound
 from shared.store.batches import BatchItem
 from shared.store.database import ReadTx, WriteTx
 from shared.store.events import StoredEvent, events_by_id
-from shared.store.graph_reads import count_nodes, neighbourhood, nodes_of_version
+from shared.store.graph_reads import has_nodes, neighbourhood, nodes_of_version
 
 _SHOWN_FACTS = 12
 
@@ -139,7 +139,7 @@ def search_elements(tx: WriteTx, reader: Reader, asked: ElementSearch) -> Elemen
         waiting,
         is_empty=not items,
         is_filtered=bool(found) and not wanted,
-        has_any=version is not None and count_nodes(tx, version) > 0,
+        has_any=version is not None and has_nodes(tx, version),
     )
     batch_id = new_batch_id()
     record_batch(

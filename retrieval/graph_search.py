@@ -18,7 +18,7 @@ from shared.domain.search_terms import query_terms
 from shared.store.batches import BatchItem
 from shared.store.database import ReadTx, WriteTx
 from shared.store.events import events_by_id
-from shared.store.graph_reads import count_nodes, nodes_of_version
+from shared.store.graph_reads import has_nodes, nodes_of_version
 from shared.store.search import bm25_search
 from shared.store.search_keys import DocumentKind
 
@@ -63,7 +63,7 @@ def search_graph(tx: WriteTx, reader: Reader, asked: GraphSearch) -> GraphReply:
         waiting,
         is_empty=not items,
         is_filtered=bool(found) and not wanted,
-        has_any=version is not None and count_nodes(tx, version) > 0,
+        has_any=version is not None and has_nodes(tx, version),
     )
     batch_id = new_batch_id()
     record_batch(

@@ -5,12 +5,28 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import ARRAY, Text, any_, bindparam, func, select
 
 from shared.domain.graph import GraphState, SourceEvent
 from shared.store.database import ReadTx
+from shared.store.direct import Direct
 from shared.store.graph import events_behind, load_state, source_events
 from shared.store.tables import events, nodes
+
+_VERSION = bindparam("version_id", type_=Text)
+# The version is only checked: a plan that walks all of it for a few ids is no choice.
+_OF_VERSION = Direct(
+    select(nodes.c.node_id).where(
+        nodes.c.tenant_id == bindparam("tenant_id"),
+        nodes.c.node_id == any_(bindparam("ids", type_=ARRAY(Text))),
+        nodes.c.graph_version_id.concat("") == _VERSION,
+    )
+)
+_ANY_OF_VERSION = Direct(
+    select(nodes.c.node_id)
+    .where(nodes.c.tenant_id == bindparam("tenant_id"), nodes.c.graph_version_id == _VERSION)
+    .limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +65,7 @@ def nodes_of_version(tx: ReadTx, version_id: str, node_ids: Collection[str]) -> 
     """Return which of the nodes belong to a graph version."""
     if not node_ids:
         return set()
-    statement = select(nodes.c.node_id).where(
-        nodes.c.tenant_id == tx.tenant_id,
-        nodes.c.graph_version_id == version_id,
-        nodes.c.node_id.in_(node_ids),
-    )
-    return set(tx.connection.execute(statement).scalars())
+    return set(_OF_VERSION.scalars(tx, version_id=version_id, ids=list(node_ids)))
 
 
 def page_of_nodes(
@@ -79,6 +90,11 @@ def count_nodes(tx: ReadTx, version_id: str) -> int:
         .where(nodes.c.tenant_id == tx.tenant_id, nodes.c.graph_version_id == version_id)
     ).scalar_one()
     return count
+
+
+def has_nodes(tx: ReadTx, version_id: str) -> bool:
+    """Tell whether a version has any node."""
+    return _ANY_OF_VERSION.scalar(tx, version_id=version_id) is not None
 
 
 def _events_of_thread(tx: ReadTx, event_ids: Collection[str], thread_id: str) -> set[str]:
