@@ -150,7 +150,7 @@ def _events(
         asked = EventQuery(text=query, except_thread=thread_id, candidates=_CANDIDATES)
         # Something is always nearest; only what shares a word is worth a line of the context.
         lane = replace(meaning_lane(tx, reader, VectorKind.EVENT), finds=False)
-        hits = [one.event for one in ranked_events(tx, reader, asked, lane)[:EVENT_HITS]]
+        hits = [one.event for one in ranked_events(tx, reader, asked, lane, limit=EVENT_HITS)]
     lasting = [
         event
         for event in lasting_events(tx, reader.name, version=reader.version)

@@ -12,6 +12,7 @@ from retrieval.times import shown_happening, shown_in_zone
 from shared.domain.events import EventStatus
 from shared.domain.spacing import collapse, trim
 from shared.domain.weights import event_weight
+from shared.store.event_search import EventStanding
 from shared.store.events import EventLink, StoredEvent
 
 MAX_TITLE = 240
@@ -34,7 +35,8 @@ class TemporalCard:
 
 @dataclass(frozen=True, slots=True)
 class EventCard:
-    """One event in brief. `rank_score` orders one reply and is never a confidence."""
+    """One event in brief. `rank_score` orders one reply and is never a confidence; in a search
+    `signals` is what each part gave to it."""
 
     event_id: str
     evidence_ref: str
@@ -57,6 +59,7 @@ class EventCard:
     rank_score: float | None = None
     matched_fields: list[str] = field(default_factory=list)
     match_reason: str | None = None
+    signals: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ class EventDetail:
     source_messages: list[MessageCard]
 
 
-def weight_now(reader: Reader, event: StoredEvent) -> float:
+def weight_now(reader: Reader, event: StoredEvent | EventStanding) -> float:
     """Return an event's weight at the namespace's present turn."""
     return event_weight(
         reader.namespace.turn_count - event.last_adopted_turn,
@@ -124,6 +127,7 @@ def event_card(
     rank_score: float | None = None,
     matched_fields: Sequence[str] = (),
     match_reason: str | None = None,
+    signals: Mapping[str, float] | None = None,
 ) -> EventCard:
     """Return an event in brief."""
     linked = outgoing(event.event_id, links)
@@ -149,6 +153,7 @@ def event_card(
         rank_score=rank_score,
         matched_fields=list(matched_fields),
         match_reason=match_reason,
+        signals=dict(signals or {}),
     )
 
 

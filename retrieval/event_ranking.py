@@ -20,18 +20,24 @@ from shared.domain.event_filters import (
     current_first,
 )
 from shared.domain.events import EventStatus
-from shared.domain.fusion import Scaling, ScoredPart, weighted_score_fusion
-from shared.domain.ranking.weights import SHIPPED, Signal
+from shared.domain.fusion import Scaling, scaled_scores
+from shared.domain.ranking.scoring import Scored, Signals, rank_by_signals
+from shared.domain.ranking.weights import EVENTS, Signal
 from shared.domain.search_terms import query_terms
 from shared.store.database import ReadTx
-from shared.store.event_search import EventScope, passing_events, search_events
+from shared.store.event_search import (
+    EventHit,
+    EventScope,
+    EventStanding,
+    passing_events,
+    search_events,
+    standings_of,
+)
 from shared.store.events import StoredEvent, events_by_id
 
 CANDIDATES = 200
 """How many hits of each lane are ranked; filters narrow before it."""
 
-_WORDS, _WINDOW, _SAID, _INTENT, _WEIGHT = 1.0, 0.5, 0.2, 0.4, 0.1
-_MEANING = SHIPPED[Signal.MEANING]
 _NEAREST = 40
 """How many events are candidates by their meaning alone, of those that pass the filters."""
 
@@ -73,10 +79,12 @@ class EventQuery:
 
 @dataclass(frozen=True, slots=True)
 class RankedEvent:
-    """One event's place: the query's terms it holds, and what else led to it."""
+    """One event's place: the signals it was scored by, the query's terms it holds, and what else
+    led to it."""
 
     event: StoredEvent
     score: float
+    signals: Signals
     terms: tuple[str, ...] = ()
     time_words: tuple[str, ...] = ()
     passes_filter: bool = False
@@ -85,9 +93,9 @@ class RankedEvent:
 
 
 def ranked_events(
-    tx: ReadTx, reader: Reader, query: EventQuery, lane: MeaningLane = SILENT
+    tx: ReadTx, reader: Reader, query: EventQuery, lane: MeaningLane = SILENT, *, limit: int
 ) -> list[RankedEvent]:
-    """Return the matching events, best first; with a lane of meaning also those it finds.
+    """Return the best matching events, best first; with a lane of meaning also those it finds.
 
     A query that is not blank but holds no searchable term finds nothing (D48).
     """
@@ -96,36 +104,53 @@ def ranked_events(
         return []
     scope = replace(reader.scope, except_thread=query.except_thread)
     hits = search_events(tx, scope, terms, wanted=query.wanted, limit=query.candidates)
-    words = {hit.document_id: hit.score for hit in hits}
-    happened, said = _in_windows(tx, scope, query)
-    passing = _passing(tx, scope, query)
-    alike = _alike(tx, scope, query, lane)
-    known = events_by_id(tx, {*words, *happened, *said, *passing, *alike})
-    fused = weighted_score_fusion(
-        (
-            ScoredPart("words", words, _WORDS),
-            ScoredPart("meaning", _above_lowest(lane, known), _MEANING),
-            ScoredPart("window", dict.fromkeys(happened, 1.0), _WINDOW),
-            ScoredPart("said", dict.fromkeys(said, 1.0), _SAID),
-            ScoredPart("intent", _by_time(known, words, query.intent), _INTENT, Scaling.SPAN),
-            ScoredPart(
-                "weight", {name: weight_now(reader, e) for name, e in known.items()}, _WEIGHT
-            ),
-        )
+    found = _Found(
+        hits={hit.document_id: hit for hit in hits},
+        happened=_in_windows(tx, scope, query, is_said=False),
+        said=_in_windows(tx, scope, query, is_said=True),
+        passing=_passing(tx, scope, query),
+        alike=_alike(tx, scope, query, lane),
     )
-    matched = {hit.document_id: hit.matched_terms for hit in hits}
-    ranked = [
-        RankedEvent(
-            event=known[one.id],
-            score=round(one.score, 6),
-            terms=matched.get(one.id, ()),
-            time_words=tuple(dict.fromkeys((*happened.get(one.id, ()), *said.get(one.id, ())))),
-            passes_filter=one.id in passing,
-            is_alike=one.id in alike,
-        )
-        for one in fused
-    ]
-    return _current_first(tx, scope, query, ranked)
+    known = _standings(tx, found)
+    fused = rank_by_signals(_signals(reader, query, found, known, lane), EVENTS)
+    return _shown(tx, scope, query, fused, found=found, known=known, limit=limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What each lane found, by id; what happened or was said then has the words that say when."""
+
+    hits: Mapping[str, EventHit]
+    happened: Mapping[str, tuple[str, ...]]
+    said: Mapping[str, tuple[str, ...]]
+    passing: frozenset[str]
+    alike: frozenset[str]
+
+
+def _standings(tx: ReadTx, found: _Found) -> dict[str, EventStanding]:
+    known = {name: hit.standing for name, hit in found.hits.items()}
+    missing = {*found.happened, *found.said, *found.passing, *found.alike} - known.keys()
+    return known | standings_of(tx, missing)
+
+
+def _signals(
+    reader: Reader,
+    query: EventQuery,
+    found: _Found,
+    known: Mapping[str, EventStanding],
+    lane: MeaningLane,
+) -> dict[Signal, Mapping[str, float]]:
+    words = {name: hit.score for name, hit in found.hits.items()}
+    weight = {name: weight_now(reader, event) for name, event in known.items()}
+    best = Scaling.BEST
+    return {
+        Signal.WORDS: scaled_scores(words, best),
+        Signal.MEANING: scaled_scores(_above_lowest(lane, known), best),
+        Signal.HAPPENED_THEN: dict.fromkeys(found.happened.keys() & known.keys(), 1.0),
+        Signal.SAID_THEN: dict.fromkeys(found.said.keys() & known.keys(), 1.0),
+        Signal.ORDER: scaled_scores(_by_time(known, words, query.intent), Scaling.SPAN),
+        Signal.WEIGHT: scaled_scores(weight, best),
+    }
 
 
 def matches_without_filters(tx: ReadTx, reader: Reader, query: EventQuery) -> bool:
@@ -166,19 +191,20 @@ def _above_lowest(lane: MeaningLane, known: Collection[str]) -> dict[str, float]
 
 
 def _in_windows(
-    tx: ReadTx, scope: EventScope, query: EventQuery
-) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
-    """Return which events happened, and which were said, within which time words of the query."""
-    happened: dict[str, tuple[str, ...]] = {}
-    said: dict[str, tuple[str, ...]] = {}
+    tx: ReadTx, scope: EventScope, query: EventQuery, *, is_said: bool
+) -> dict[str, tuple[str, ...]]:
+    """Return which events happened, or were said, within which time words of the query."""
+    found: dict[str, tuple[str, ...]] = {}
     for words, window in query.windows:
         wanted = query.wanted
-        occurred = replace(wanted, occurred=_both(window, wanted.occurred))
-        mentioned = replace(wanted, mentioned=_both(window, wanted.mentioned))
-        for found, narrowed in ((happened, occurred), (said, mentioned)):
-            for name in passing_events(tx, scope, narrowed, intent=query.intent, limit=CANDIDATES):
-                found[name] = (*found.get(name, ()), words)
-    return happened, said
+        narrowed = (
+            replace(wanted, mentioned=_both(window, wanted.mentioned))
+            if is_said
+            else replace(wanted, occurred=_both(window, wanted.occurred))
+        )
+        for name in passing_events(tx, scope, narrowed, intent=query.intent, limit=CANDIDATES):
+            found[name] = (*found.get(name, ()), words)
+    return found
 
 
 def _both(window: Window, other: Window | None) -> Window:
@@ -190,9 +216,9 @@ def _both(window: Window, other: Window | None) -> Window:
 
 
 def _by_time(
-    known: Mapping[str, StoredEvent], words: Collection[str], intent: TemporalIntent | None
+    known: Mapping[str, EventStanding], words: Collection[str], intent: TemporalIntent | None
 ) -> dict[str, float]:
-    """Score the relevant events by how early or late they stand, from 0 to 1."""
+    """Score the relevant events by how early or late they stand."""
     if intent is None:
         return {}
     relevant = [event for name, event in known.items() if not words or name in words]
@@ -200,34 +226,75 @@ def _by_time(
     return {event.event_id: float(place) for place, event in enumerate(ordered)}
 
 
-def _instant(event: StoredEvent) -> tuple[datetime, str]:
+def _instant(event: EventStanding) -> tuple[datetime, str]:
     return event.happened_from or event.mentioned_at or event.created_at, event.event_id
 
 
-def _current_first(
-    tx: ReadTx, scope: EventScope, query: EventQuery, ranked: Sequence[RankedEvent]
+def _shown(
+    tx: ReadTx,
+    scope: EventScope,
+    query: EventQuery,
+    fused: Sequence[Scored],
+    *,
+    found: _Found,
+    known: Mapping[str, EventStanding],
+    limit: int,
 ) -> list[RankedEvent]:
-    """Put what replaced a found event above it, looking it up where no word found it."""
-    by_id = {one.event.event_id: one for one in ranked}
+    """Read the best events whole, each with what led to it."""
+    order, replaced = _current_first(tx, scope, query, [one.id for one in fused], known)
+    scored = {one.id: one for one in fused}
+    chosen = order[:limit]
+    events = events_by_id(tx, chosen)
+    shown = []
+    for name in chosen:
+        # What replaced another stands in its place, where it was not found itself.
+        of = scored[replaced.get(name, name)]
+        if name in events:
+            shown.append(
+                RankedEvent(
+                    event=events[name],
+                    score=round(of.score, 6),
+                    signals=of.signals,
+                    terms=found.hits[name].matched_terms if name in found.hits else (),
+                    time_words=tuple(
+                        dict.fromkeys((*found.happened.get(name, ()), *found.said.get(name, ())))
+                    ),
+                    passes_filter=name in found.passing,
+                    replaces=replaced.get(name),
+                    is_alike=name in found.alike,
+                )
+            )
+    return shown
+
+
+def _current_first(
+    tx: ReadTx,
+    scope: EventScope,
+    query: EventQuery,
+    found: Sequence[str],
+    known: Mapping[str, EventStanding],
+) -> tuple[list[str], dict[str, str]]:
+    """Put what replaced a found event above it, looking it up where no word found it.
+
+    Return the order, and for each event looked up the one that it replaced.
+    """
+    ranked = set(found)
     missing = {
-        one.event.superseded_by
-        for one in ranked
-        if one.event.superseded_by and one.event.superseded_by not in by_id
+        after for name in found if (after := known[name].superseded_by) and after not in ranked
     }
     allowed = passing_events(tx, scope, query.wanted, limit=len(missing), only=missing)
-    replacing = events_by_id(tx, allowed)
+    replacing = standings_of(tx, allowed)
     order: list[str] = []
-    for one in ranked:
-        successor = replacing.get(one.event.superseded_by or "")
-        if successor is not None and successor.event_id not in by_id:
-            by_id[successor.event_id] = RankedEvent(
-                successor, one.score, replaces=one.event.event_id
-            )
-            order.append(successor.event_id)
-        order.append(one.event.event_id)
+    replaced: dict[str, str] = {}
+    for name in found:
+        after = known[name].superseded_by
+        if after in replacing and after not in replaced:
+            replaced[after] = name
+            order.append(after)
+        order.append(name)
     successors = {
-        name: one.event.superseded_by
-        for name, one in by_id.items()
-        if one.event.status is EventStatus.SUPERSEDED and one.event.superseded_by
+        name: event.superseded_by
+        for name, event in {**known, **replacing}.items()
+        if event.status is EventStatus.SUPERSEDED and event.superseded_by
     }
-    return [by_id[name] for name in current_first(order, successors)]
+    return current_first(order, successors), replaced

@@ -32,12 +32,6 @@ def match_reason(asked: Asked, one: Ranked, words: tuple[str, ...]) -> str:
     return " ".join(text for text in said if text)
 
 
-def signal_shares(one: Ranked) -> dict[str, float]:
-    """Return what each signal gave to a message's score, which is their sum."""
-    shares = {s: SHIPPED.get(s, 0.0) * value for s, value in one.signals.items()}
-    return {signal.value: round(share, 4) for signal, share in shares.items() if share}
-
-
 def _words(one: Ranked, words: tuple[str, ...]) -> str:
     if words:
         return f"Matches {', '.join(repr(word) for word in words)}."

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from retrieval.batches import new_batch_id, record_batch
 from retrieval.message_cards import MessageCard, excerpt, message_card, message_ref
-from retrieval.message_reasons import match_reason, signal_shares
+from retrieval.message_reasons import match_reason
 from retrieval.progress import Pending, next_step, pending
 from retrieval.raw_ranking import Ranking, ranked_messages, why_no_message
 from retrieval.reader import Reader
@@ -19,6 +19,8 @@ from retrieval.schemas import RawSearch
 from retrieval.vector_lane import DegradedLane
 from shared.domain.ranking.messages import Ranked
 from shared.domain.ranking.said import Said
+from shared.domain.ranking.scoring import shares_of
+from shared.domain.ranking.weights import SHIPPED
 from shared.domain.search_terms import matched_terms
 from shared.domain.turns import UNTHREADED
 from shared.store.batches import BatchItem
@@ -146,7 +148,7 @@ def _hit(
         rank_score=round(one.score, 6),
         matched_words=list(words),
         match_reason=match_reason(ranking.asked, one, words),
-        signals=signal_shares(one),
+        signals=shares_of(one.signals, SHIPPED),
     )
 
 

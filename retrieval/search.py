@@ -26,6 +26,8 @@ from retrieval.times import asked_at, read_window, time_words
 from retrieval.vector_lane import DegradedLane, MeaningLane, meaning_lane
 from shared.domain.event_filters import VISIBLE_STATUSES, EventFilter, Window
 from shared.domain.events import EventStatus
+from shared.domain.ranking.scoring import shares_of
+from shared.domain.ranking.weights import EVENTS
 from shared.store.batches import BatchItem
 from shared.store.database import ReadTx, WriteTx
 from shared.store.event_search import has_visible_events
@@ -64,7 +66,7 @@ def search_events(tx: WriteTx, reader: Reader, asked: EventSearch) -> EventReply
     """Return the events that answer a query, best first, and record them as a batch."""
     query = event_query(reader, asked)
     lane = meaning_lane(tx, reader, VectorKind.EVENT)
-    ranked = ranked_events(tx, reader, query, lane)[: asked.limit]
+    ranked = ranked_events(tx, reader, query, lane, limit=asked.limit)
     links = links_of(tx, [one.event.event_id for one in ranked])
     cards = [_card(reader, query, one, links) for one in ranked]
     reply = _reply(tx, reader, query, cards=cards, max_tokens=asked.max_tokens, lane=lane)
@@ -120,6 +122,7 @@ def _card(
         one.event,
         links=links,
         rank_score=one.score,
+        signals=shares_of(one.signals, EVENTS),
         matched_fields=fields,
         match_reason=match_reason(query, one, fields),
     )

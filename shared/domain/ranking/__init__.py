@@ -1,1 +1,1 @@
-"""How messages and blocks are ranked: inspectable signals of 0 to 1, weighted and added (D22)."""
+"""How messages, blocks, events and nodes are ranked: signals of 0 to 1, weighted, added (D22)."""

@@ -22,7 +22,7 @@ NAME: Final = 0.5
 
 
 class Signal(StrEnum):
-    """What can speak for a message, or against it."""
+    """What can speak for a message, an event or a node, or against it."""
 
     WORDS = "words"
     MEANING = "meaning"
@@ -35,6 +35,9 @@ class Signal(StrEnum):
     ANSWERS = "answers"
     LENGTH = "length"
     ONLY_ASKS = "only_asks"
+    HAPPENED_THEN = "happened_then"
+    ORDER = "order"
+    WEIGHT = "weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,22 @@ SHIPPED: Final = MappingProxyType(
         Signal.ONLY_ASKS: -0.2,
     }
 )
-"""What each signal counts beside the words, which count 1."""
+"""What each signal counts for a message beside the words, which count 1."""
+
+EVENTS: Final = MappingProxyType(
+    {
+        Signal.WORDS: 1.0,
+        Signal.MEANING: 0.4,
+        Signal.HAPPENED_THEN: 0.5,
+        Signal.SAID_THEN: 0.2,
+        Signal.ORDER: 0.4,
+        Signal.WEIGHT: 0.1,
+    }
+)
+"""What each signal counts for an event: words first, then the time asked for, then its weight."""
+
+NODES: Final = MappingProxyType({Signal.WORDS: 1.0})
+"""What each signal counts for a node of the graph, whose names and facts are its words."""
 
 SHARPNESS: Final = 6
 """The power to which messages' scores are raised before a block adds them up: one message that

@@ -26,7 +26,7 @@ from shared.store.tables.base import (
     tenant_key,
 )
 
-LASTING = text("pinned OR criticality = 'safety'")
+LASTING = text("(pinned OR criticality = 'safety')")
 """Which events every context shows; the words of the index, as only they let it be used."""
 
 events = Table(
