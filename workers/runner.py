@@ -1,96 +1,29 @@
-"""Run one job: claim, load, think, store and finish in one transaction, ring what follows.
+"""Run one job: claim it, load what it needs, and let the attempt take its course.
 
 The ledger decides everything: a ring that comes twice or late claims nothing, and a worker whose
-lease has gone changes nothing. An attempt that fails is recorded before its error is raised.
+lease has gone changes nothing.
 """
 
 from __future__ import annotations
 
-import os
-import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final
 
-from shared.clock import Clock
-from shared.domain.jobs import (
-    BACKFILL,
-    Cancel,
-    Done,
-    Failure,
-    FailureClass,
-    FollowUp,
-    Job,
-    JobKind,
-    JobState,
-    Outcome,
-    Snooze,
-    backoff_s,
-    ceiling_s,
-    longest_wait_s,
-    may_ask,
-    may_snooze,
-    may_try_again,
-)
-from shared.domain.model_json import TruncatedReply, UnreadableReply
-from shared.domain.tenancy import Policy
 from shared.errors import Unavailable
 from shared.ids import Prefix, new_id
 from shared.logs import get_logger
 from shared.metrics import JOB_SECONDS, JOBS_FINISHED
-from shared.settings import Settings
-from shared.store import job_leases
-from shared.store.database import Database, ReadTx, WriteTx
-from shared.store.job_calls import answered_calls
-from shared.store.job_endings import finish
-from shared.store.job_queue import Ring
-from shared.store.job_rings import unmark_rung
-from shared.store.namespaces import NamespaceRow, policy_defaults
+from shared.store.job_claims import claim_with_material
+from shared.store.job_leases import LeaseLost
+from shared.store.namespaces import policy_defaults
+from workers.attempt import SNOOZED, Attempt, Deps, JobDied, JobRetried
 from workers.attempt_scope import attempt_scope
-from workers.call_ledger import CallLedger
 from workers.lease import renewed_lease
-from workers.models.asking import CALLS_AN_ATTEMPT, Asker
-from workers.models.port import Model, ModelError
-from workers.spend_guard import SpendGuard
-from workers.step import Step, StepContext, aimed
-from workers.traced_model import TracedModel
+
+__all__ = ["DUPLICATE", "LEASE_LOST", "SNOOZED", "Deps", "JobDied", "JobRetried", "run_job"]
 
 DUPLICATE: Final = "duplicate_delivery"
 LEASE_LOST: Final = "lease_lost"
-SNOOZED: Final = "snoozed"
-OUTPUT_TRUNCATED: Final = "output_truncated"
-_CALL_LIMIT: Final = "call_limit"
-_HERE = Path(__file__).resolve().parents[1]
 _log = get_logger("workers")
-
-
-class JobRetried(Exception):
-    """An attempt failed and is recorded; the job will be tried again."""
-
-
-class JobDied(Exception):
-    """The last attempt failed and is recorded; the job is dead."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deps:
-    """What running jobs needs, built once a process.
-
-    `jitter` gives a number in [-1, 1]; `ring` returns whether the bell was rung; `model_of`
-    builds the model that a policy names.
-    `time_limits` are the errors by which the process's own time limit interrupts a step.
-    """
-
-    database: Database
-    model: Model
-    settings: Settings
-    clock: Clock
-    jitter: Callable[[], float]
-    steps: Mapping[JobKind, Step[Any, Any]]
-    ring: Callable[[str, str, str], bool] = lambda _queue, _tenant_id, _job_id: False
-    model_of: Callable[[str, str], Model] | None = None
-    time_limits: tuple[type[BaseException], ...] = ()
 
 
 def run_job(tenant_id: str, job_id: str, deps: Deps) -> str:
@@ -116,278 +49,34 @@ def run_job(tenant_id: str, job_id: str, deps: Deps) -> str:
             attempt_scope(job),
         ):
             return attempt.run()
-    except job_leases.LeaseLost:
+    except LeaseLost:
         JOBS_FINISHED.labels(job.kind.value, LEASE_LOST).inc()
         _log.warning(LEASE_LOST, job_id=job_id, attempt=job.attempt)
         return LEASE_LOST
 
 
-def _begin(tenant_id: str, job_id: str, deps: Deps) -> _Attempt | None:
-    """Claim the job and load its material, in one transaction; None when there is none to claim.
+def _begin(tenant_id: str, job_id: str, deps: Deps) -> Attempt | None:
+    """Claim the job and load its material; None when there is none to claim.
 
-    What breaks while loading takes the claim with it: the job is then claimed once more, so that
-    the attempt counts and ends with that failure.
+    What breaks while loading is how the attempt then ends, so it counts.
     """
-    attempt = None
-    breaks: tuple[type[BaseException], ...] = (*deps.time_limits, Exception)
-    try:
-        with deps.database.write(tenant_id) as tx:
-            attempt = _claimed(tx, job_id, deps)
-            if attempt is not None:
-                attempt.load(ReadTx(tx.connection, tx.tenant_id))
-            return attempt
-    except Unavailable:
-        raise
-    except breaks as error:
-        if attempt is None:
-            raise
-        broken = error
-    with deps.database.write(tenant_id) as tx:
-        attempt = _claimed(tx, job_id, deps)
-    if attempt is not None:
-        attempt.broken = broken
-    return attempt
-
-
-def _claimed(tx: WriteTx, job_id: str, deps: Deps) -> _Attempt | None:
-    claimed = job_leases.claim_with_rules(
-        tx,
+    claimed = claim_with_material(
+        deps.database,
+        tenant_id,
         job_id,
         lease_token=new_id(Prefix.REQUEST),
         lease_s=deps.settings.lease_s,
         defaults=policy_defaults(deps.settings),
     )
-    return None if claimed is None else _Attempt(*claimed, deps)
-
-
-@dataclass(frozen=True, slots=True)
-class _Material:
-    """What one attempt has to think about, and under which rules."""
-
-    step: Step[Any, Any]
-    context: StepContext
-    loaded: Any
-
-
-class _Attempt:
-    """One attempt of one job, from its claim to its end.
-
-    `ready` is what was loaded, or how the attempt ends without thinking; `broken` is what
-    loading it raised.
-    """
-
-    ready: _Material | Outcome
-    broken: BaseException | None = None
-
-    def __init__(self, job: Job, namespace: NamespaceRow, deps: Deps) -> None:
-        self.job = job
-        self.namespace = namespace
-        self.deps = deps
-        self.ledger = CallLedger(deps.database, job)
-        self.guard = SpendGuard(deps.database, job)
-        self.asker: Asker | None = None
-        self.prompt_version: str | None = None
-
-    def run(self) -> str:
-        try:
-            outcome = self._work()
-        except (job_leases.LeaseLost, Unavailable):
-            raise
-        except ModelError as error:
-            outcome = _failure_of_model(error)
-        except UnreadableReply as error:
-            outcome = _failure_of_reply(error)
-        except self.deps.time_limits as error:
-            outcome = Failure(FailureClass.TRANSIENT, "time_limit", type(error).__name__)
-        except Exception as error:  # noqa: BLE001 - the edge of a job: nothing may be lost
-            outcome = _failure_unexpected(error)
-        return outcome if isinstance(outcome, str) else self._end(outcome)
-
-    def load(self, tx: ReadTx) -> None:
-        """Read what the attempt needs, or find out that it ends without thinking."""
-        step = self.deps.steps.get(self.job.kind)
-        if step is None:
-            detail = f"no step runs {self.job.kind.value}"
-            self.ready = Failure(FailureClass.PERMANENT, "unknown_kind", detail)
-            return
-        context = self._context()
-        self.guard.take(context.policy)
-        waiting = self.guard.waiting(tx) if self._asks(step, context.policy) else None
-        loaded = waiting or step.load(tx, self.job, context)
-        if isinstance(loaded, Done | Cancel | Snooze):
-            self.ready = loaded
-        else:
-            self.ready = self._spent(tx, loaded) or _Material(step, context, loaded)
-
-    def _work(self) -> Outcome | str:
-        """Think and store. Returns the final state once it is stored, else an outcome."""
-        if self.broken is not None:
-            raise self.broken
-        if not isinstance(self.ready, _Material):
-            return self.ready
-        step, context = self.ready.step, self.ready.context
-        self.prompt_version = step.prompt_version
-        self.asker = self._new_asker(context.policy)
-        draft = step.think(self.ready.loaded, self.asker)
-        with self.deps.database.write(self.job.tenant_id) as tx:
-            outcome = step.store(tx, self.job, draft, context)
-            if not isinstance(outcome, Done):
-                return outcome
-            rings = self._finish(tx, outcome)
-        return self._ring(outcome, rings)
-
-    def _end(self, outcome: Outcome) -> str:
-        if isinstance(outcome, Failure) and outcome.retry_after_s is not None:
-            outcome = Snooze(max(1.0, outcome.retry_after_s), outcome.code)
-        if isinstance(outcome, Snooze):
-            outcome = self._bounded(outcome)
-        if isinstance(outcome, Failure):
-            self._fail(outcome)
-        if isinstance(outcome, Done):
-            with self.deps.database.write(self.job.tenant_id) as tx:
-                rings = self._finish(tx, outcome)
-            return self._ring(outcome, rings)
-        with self.deps.database.write(self.job.tenant_id) as tx:
-            if isinstance(outcome, Snooze):
-                job_leases.snooze(tx, self.job, outcome)
-            else:
-                job_leases.cancel(tx, self.job, outcome)
-            self._settle(tx)
-        state = SNOOZED if isinstance(outcome, Snooze) else JobState.CANCELLED.value
-        self._tell(state, outcome.reason)
-        return state
-
-    def _finish(self, tx: WriteTx, done: Done) -> list[Ring]:
-        """End the job well and enqueue what follows, on the transaction of its effects."""
-        queue = BACKFILL if self.job.queue == BACKFILL else None
-        rings = finish(
-            tx,
-            self.job,
-            done,
-            follow_ups=tuple(_on_queue(one, queue) for one in done.follow_ups),
-            max_attempts=self.deps.settings.max_attempts,
-            costs=self.ledger.costs(self.asker, self.prompt_version),
-        )
-        self.guard.settle(tx)
-        return rings
-
-    def _fail(self, failure: Failure) -> NoReturn:
-        retry_in_s = None
-        if may_try_again(self.job, failure):
-            base_s = self.deps.settings.backoff_base_s
-            retry_in_s = backoff_s(self.job.attempt, base_s=base_s, jitter=self.deps.jitter())
-        with self.deps.database.write(self.job.tenant_id) as tx:
-            job_leases.fail(tx, self.job, failure, retry_in_s=retry_in_s)
-            self._settle(tx)
-        state = "dead" if retry_in_s is None else "retryable"
-        told = {"failure_class": failure.failure_class.value, "code": failure.code}
-        JOBS_FINISHED.labels(self.job.kind.value, state).inc()
-        _log.warning("job_failed", state=state, attempt=self.job.attempt, **told, **self._names)
-        words = f"{self.job.kind.value} {self.job.job_id}: {failure.code}"
-        raise JobDied(words) if retry_in_s is None else JobRetried(words)
-
-    def _bounded(self, snooze: Snooze) -> Snooze | Failure:
-        """Let a job wait, but not for ever (D36)."""
-        most_s = longest_wait_s(self.job.kind, most_s=self.deps.settings.snooze_max_wait_s)
-        if may_snooze(self.job, snooze.delay_s, max_wait_s=most_s):
-            return snooze
-        waited = f"waited {self.job.snoozed_s} s for: {snooze.reason}"
-        return Failure(FailureClass.PERMANENT, "waited_too_long", waited)
-
-    def _settle(self, tx: WriteTx) -> None:
-        if self.asker is not None:
-            self.ledger.settle(tx, self.asker)
-        self.guard.settle(tx)
-
-    def _ring(self, done: Done, rings: list[Ring]) -> str:
-        """Ring the follow-ups, after the commit; what cannot be rung is left to the relay."""
-        silent = [
-            one.job_id for one in rings if not self.deps.ring(one.queue, one.tenant_id, one.job_id)
-        ]
-        if silent:
-            with self.deps.database.write(self.job.tenant_id) as tx:
-                unmark_rung(tx, silent)
-        self._tell(done.state.value, done.reason)
-        return done.state.value
-
-    def _tell(self, state: str, reason: str | None) -> None:
-        JOBS_FINISHED.labels(self.job.kind.value, state).inc()
-        _log.info("job_ended", state=state, reason=reason, **self._names)
-
-    def _context(self) -> StepContext:
-        row = self.namespace
-        plain = StepContext(
-            self.deps.settings,
-            row.policy,
-            row.derivation_version,
-            self.deps.clock.now(),
-            live_graph_version_id=row.graph_version_id,
-        )
-        return aimed(plain, self.job)
-
-    def _asks(self, step: Step[Any, Any], policy: Policy) -> bool:
-        """Tell whether this attempt may ask a model: not when its stage is switched off."""
-        is_on: bool = getattr(policy.stages, self.job.kind.value, True)
-        return step.prompt_version is not None and is_on
-
-    def _spent(self, tx: ReadTx, loaded: object) -> Failure | None:
-        """Refuse an attempt that could pass the calls of a job and part (D36).
-
-        Attempts alone keep to it; a snooze gives its attempt back, though not its calls.
-        """
-        if not self.job.snoozed_s:
-            return None
-        parts = len(getattr(loaded, "parts", ())) or 1
-        answered = answered_calls(tx, self.job.job_id) - self.job.calls_before
-        if may_ask(answered, parts=parts, calls_an_attempt=CALLS_AN_ATTEMPT):
-            return None
-        detail = f"{answered} calls were answered before this attempt"
-        return Failure(FailureClass.PERMANENT, _CALL_LIMIT, detail)
-
-    def _new_asker(self, policy: Policy) -> Asker:
-        model = self.deps.model
-        if policy.provider and policy.model and self.deps.model_of:
-            model = self.deps.model_of(policy.provider, policy.model)
-        return Asker(
-            model=TracedModel(model),
-            attempt=self.job.attempt,
-            model_deadline_s=self.deps.settings.model_deadline_s,
-            step_deadline_s=ceiling_s(
-                self.job.kind,
-                most_s=self.deps.settings.step_deadline_s,
-                scale=self.deps.settings.step_ceiling_scale,
-            ),
-            note=self.ledger.note,
-            permit=self.guard.permit,
-        )
-
-    @property
-    def _names(self) -> dict[str, str]:
-        return {"job_id": self.job.job_id, "kind": self.job.kind.value}
-
-
-def _on_queue(follow_up: FollowUp, queue: str | None) -> FollowUp:
-    """Keep a backfill's follow-ups on its queue, where they starve no live work."""
-    return replace(follow_up, queue=queue) if queue else follow_up
-
-
-def _failure_of_model(error: ModelError) -> Failure:
-    return Failure(error.failure_class, error.code, error.detail, error.retry_after_s)
-
-
-def _failure_of_reply(error: UnreadableReply) -> Failure:
-    if isinstance(error, TruncatedReply):
-        return Failure(FailureClass.TRUNCATED, OUTPUT_TRUNCATED, error.detail)
-    return Failure(FailureClass.MALFORMED, FailureClass.MALFORMED.value, error.detail)
-
-
-def _failure_unexpected(error: Exception) -> Failure:
-    """Name the type and the place, never the message, which may hold what somebody said."""
-    frames = traceback.extract_tb(error.__traceback__)
-    folders = tuple(f"{_HERE / name}{os.sep}" for name in ("workers", "shared"))
-    ours = [frame for frame in frames if frame.filename.startswith(folders)]
-    place = ""
-    if ours:
-        place = f" at {Path(ours[-1].filename).relative_to(_HERE)}:{ours[-1].lineno}"
-    _log.error("step_broke", error=type(error).__name__, place=place.strip())
-    return Failure(FailureClass.INTERNAL, "internal", f"{type(error).__name__}{place}")
+    if claimed is None:
+        return None
+    attempt = Attempt(claimed, deps)
+    breaks: tuple[type[BaseException], ...] = (*deps.time_limits, Exception)
+    try:
+        with deps.database.read_when_needed(tenant_id) as tx:
+            attempt.load(tx)
+    except Unavailable:
+        raise
+    except breaks as error:
+        attempt.broken = error
+    return attempt

@@ -13,6 +13,7 @@ from typing import Final, Generic, TypeVar
 from shared.domain.jobs import Cancel, Done, Job, JobKind, Outcome
 from shared.domain.tenancy import Policy
 from shared.settings import Settings
+from shared.store.block_material import BlockMaterial, find_block_material
 from shared.store.database import ReadTx, WriteTx
 from workers.models.asking import Asker
 
@@ -36,6 +37,8 @@ class StepContext:
     """The version that a batch re-derivation builds; None: whatever is live when storing."""
     live_graph_version_id: str | None = None
     """The version that readers saw when the attempt began."""
+    block: BlockMaterial | None = None
+    """The block that the job is about, where it was read with the claim."""
     own_derivation: int | None = None
     """Its derivation, where that is not the live one: events have another standing in it."""
 
@@ -64,6 +67,14 @@ def aimed(context: StepContext, job: Job) -> StepContext:
         graph_version_id=target,
         own_derivation=None if derivation == context.derivation_version else derivation,
     )
+
+
+def said_in_block(tx: ReadTx, job: Job, context: StepContext) -> BlockMaterial | None:
+    """Return the job's block with its messages; None when they are gone."""
+    found = context.block
+    if found is None or found.block.block_id != job.subject:
+        found = find_block_material(tx, job.subject)
+    return found if found is not None and found.messages else None
 
 
 @dataclass(frozen=True, slots=True)

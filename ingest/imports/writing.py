@@ -24,7 +24,6 @@ from shared.settings import Settings
 from shared.store.blocks import (
     NewBlock,
     NewSummary,
-    get_block,
     insert_block,
     mark_ready,
     save_summary,
@@ -139,7 +138,7 @@ def write_import(
     index_documents(
         tx, row.namespace, DocumentKind.EVENT, documents, are_new=True, version=str(version)
     )
-    mark_ready(tx, get_block(tx, place.block_id))
+    mark_ready(tx, place.block_id)
     written.job_id = _project(tx, row.namespace, place.block_id, settings=settings)
     return written
 

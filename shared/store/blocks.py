@@ -21,7 +21,6 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects.postgresql import distinct_on
-from sqlalchemy.dialects.postgresql import insert as upsert
 
 from shared.errors import NotFound
 from shared.store.database import ReadTx, WriteTx
@@ -29,7 +28,6 @@ from shared.store.direct import Direct
 from shared.store.tables import block_layers, block_states, block_summaries, blocks, namespaces
 
 _SUMMARY_COLUMNS = (
-    "block_id",
     "derivation_version",
     "title",
     "tags",
@@ -39,6 +37,19 @@ _SUMMARY_COLUMNS = (
     "job_id",
     "prompt_version",
     "model",
+)
+
+_SAVE_SUMMARY = Direct(
+    f"""
+    INSERT INTO block_summaries (tenant_id, block_id, {", ".join(_SUMMARY_COLUMNS)})
+    SELECT b.tenant_id, b.block_id, CAST(:derivation_version AS integer), CAST(:title AS text),
+           CAST(:tags AS text[]), CAST(:summary AS text), CAST(:keypoints AS text[]),
+           CAST(:should_extract AS boolean), CAST(:job_id AS text),
+           CAST(:prompt_version AS text), CAST(:model AS text)
+    FROM blocks AS b WHERE b.tenant_id = :tenant_id AND b.block_id = :block_id
+    ON CONFLICT (tenant_id, block_id, derivation_version) DO UPDATE SET
+        {", ".join(f"{name} = excluded.{name}" for name in _SUMMARY_COLUMNS)}
+    """  # noqa: S608 - joins constants of the code; every value is a parameter
 )
 
 # The block's state is locked first, then the thread's row, which counts its ready blocks.
@@ -294,30 +305,16 @@ def summaries_of(tx: ReadTx, block_ids: Sequence[str], *, version: int) -> dict[
     return {row.block_id: row for row in tx.connection.execute(statement)}
 
 
-def save_summary(tx: WriteTx, summary: NewSummary) -> None:
-    """Store L0-L2; a later attempt of the same version replaces them."""
-    values = {name: getattr(summary, name) for name in _SUMMARY_COLUMNS}
+def save_summary(tx: WriteTx, summary: NewSummary) -> bool:
+    """Store L0-L2; a later attempt of the same version replaces them. False: the block is gone."""
+    values = {name: getattr(summary, name) for name in ("block_id", *_SUMMARY_COLUMNS)}
     values |= {"tags": list(summary.tags), "keypoints": list(summary.keypoints)}
-    _save_summary().run(tx, **values)
+    return _SAVE_SUMMARY.run(tx, **values) == 1
 
 
-@cache
-def _save_summary() -> Direct:
-    """Return the statement that keeps one summary a block and version, built once."""
-    statement = upsert(block_summaries).values(
-        tenant_id=bindparam("tenant_id"), **{name: bindparam(name) for name in _SUMMARY_COLUMNS}
-    )
-    return Direct(
-        statement.on_conflict_do_update(
-            index_elements=["tenant_id", "block_id", "derivation_version"],
-            set_={name: statement.excluded[name] for name in _SUMMARY_COLUMNS},
-        )
-    )
-
-
-def mark_ready(tx: WriteTx, block: BlockRow) -> bool:
+def mark_ready(tx: WriteTx, block_id: str) -> bool:
     """Make a block ready, anchored at L5 at the newest position; False when it was (D30)."""
-    return _MARK_READY.run(tx, block_id=block.block_id) == 1
+    return _MARK_READY.run(tx, block_id=block_id) == 1
 
 
 def lift(tx: WriteTx, block_id: str, *, level: int, position: int, by: str) -> None:

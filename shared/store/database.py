@@ -7,8 +7,8 @@ so that row level security hides every other tenant's rows. Nothing here is held
 from __future__ import annotations
 
 import select
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -43,6 +43,27 @@ class ReadTx:
     tenant_id: str
 
 
+class _LateReadTx(ReadTx):
+    """A transaction that begins when it is first asked for its connection."""
+
+    __slots__ = ("_begin", "_begun")
+    _begin: Callable[[], ReadTx]
+    _begun: ReadTx | None
+
+    def __init__(self, tenant_id: str, begin: Callable[[], ReadTx]) -> None:
+        for name, value in (("tenant_id", tenant_id), ("_begin", begin), ("_begun", None)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def connection(self) -> Connection:
+        """The connection, of a transaction that has begun by now."""
+        begun = self._begun
+        if begun is None:
+            begun = self._begin()
+            object.__setattr__(self, "_begun", begun)
+        return begun.connection
+
+
 @dataclass(frozen=True, slots=True)
 class WriteTx(ReadTx):
     """A transaction that may write, as one tenant; it commits when its block ends well."""
@@ -72,6 +93,12 @@ class Database:
         with unavailable_when_away(), self.engine.connect() as connection, connection.begin():
             _begin(connection, "BEGIN READ ONLY", tenant_id)
             yield ReadTx(connection, tenant_id)
+
+    @contextmanager
+    def read_when_needed(self, tenant_id: str) -> Iterator[ReadTx]:
+        """Open a read-only transaction as `tenant_id` where the block reads at all."""
+        with ExitStack() as opened:
+            yield _LateReadTx(tenant_id, lambda: opened.enter_context(self.read(tenant_id)))
 
     @contextmanager
     def write(self, tenant_id: str) -> Iterator[WriteTx]:
@@ -149,16 +176,23 @@ def _translated(connection: Connection, statement: str, error: psycopg.Error) ->
     is_lost = raw is None or raw.closed
     if is_lost:
         connection.invalidate(error)
-    translated: Exception = DBAPIError.instance(
+    return translated(connection, error, is_lost=is_lost, statement=statement)
+
+
+def translated(
+    of: Connection | Engine, error: psycopg.Error, *, is_lost: bool, statement: str = ""
+) -> Exception:
+    """Return a driver's error as SQLAlchemy's own, without the values that it was sent."""
+    made: Exception = DBAPIError.instance(
         statement,
         None,
         error,
         psycopg.Error,
         hide_parameters=True,
         connection_invalidated=is_lost,
-        dialect=connection.dialect,
+        dialect=of.dialect,
     )
-    return translated
+    return made
 
 
 def owner_engine(settings: Settings) -> Engine:

@@ -7,6 +7,7 @@ three times what psycopg and the network need. Rows come back as named tuples.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
@@ -61,13 +62,31 @@ class Direct:
         changed: int = self._run(tx, values).rowcount
         return changed
 
+    def request(self, **values: Any) -> Request:
+        """Return the statement with its values, to be sent together with others."""
+        return Request(self._sql, self._bound(values))
+
     def _run(self, tx: ReadTx, values: dict[str, Any]) -> Any:
+        bound = {"tenant_id": tx.tenant_id, **self._bound(values)}
+        return send(tx.connection, self._sql, bound)
+
+    def _bound(self, values: dict[str, Any]) -> dict[str, Any]:
         for name in self._json:
             value = values.get(name)
             values[name] = None if value is None else orjson.dumps(value).decode()
-        return send(
-            tx.connection, self._sql, {**self._defaults, "tenant_id": tx.tenant_id, **values}
-        )
+        return {**self._defaults, **values}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One statement and the values of its parameters but `tenant_id`."""
+
+    sql: str
+    values: Mapping[str, Any]
+
+    def values_of(self, tenant_id: str) -> dict[str, Any]:
+        """Return the values as one tenant."""
+        return {**self.values, "tenant_id": tenant_id}
 
 
 class Rows:

@@ -1,4 +1,4 @@
-"""Claim, renew and end a job: one compare-and-set each, fenced by the lease token.
+"""Renew and end an attempt of a job: one compare-and-set each, fenced by the lease token.
 
 A worker whose lease is gone changes no row; `LeaseLost` then rolls its effects back. All times
 are the database's (D37).
@@ -12,81 +12,18 @@ from typing import Any, Final
 from sqlalchemy import Update, cast, func, literal, null, text, update
 from sqlalchemy.dialects.postgresql import JSONB
 
-from shared.domain.jobs import Cancel, Failure, Job, JobKind, JobState, Snooze
-from shared.domain.tenancy import Policy
+from shared.domain.jobs import Cancel, Failure, Job, JobState, Snooze
 from shared.errors import StrataGateError
 from shared.store.database import WriteTx
-from shared.store.direct import Direct
-from shared.store.job_calls import CALLS_BEFORE
-from shared.store.namespaces import NamespaceRow, namespace_row
 from shared.store.tables import jobs
 
 ENDED: Final = "the lease of this attempt has ended"
-
-# With the namespace's row, which every attempt needs to know its rules.
-_CLAIM = Direct(
-    """
-    WITH claimed AS (
-        UPDATE jobs SET
-            state = 'running', attempt = attempt + 1, lease_token = :token,
-            lease_until = now() + make_interval(secs => :lease_s),
-            started_at = coalesce(started_at, now()), reason = NULL
-        WHERE tenant_id = :tenant_id AND job_id = :job
-          AND state IN ('available', 'retryable') AND scheduled_at <= now()
-        RETURNING tenant_id, job_id, namespace, kind, subject, queue, state, attempt, max_attempts,
-                  snoozed_s, payload, errors, usage, created_at AS enqueued_at
-    )
-    SELECT c.*, n.policy, n.turn_count, n.block_count, n.revision, n.derivation_version,
-           n.graph_version_id, n.created_at, t.policy AS tenant_policy, t.limits AS tenant_limits
-    FROM claimed AS c
-    JOIN namespaces AS n ON n.tenant_id = :tenant_id AND n.namespace = c.namespace
-    JOIN tenants AS t ON t.tenant_id = :tenant_id
-    """
-)
 
 
 class LeaseLost(StrataGateError):
     """The job belongs to another attempt now; nothing of this one may be stored."""
 
     code = "lease_lost"
-
-
-def claim(tx: WriteTx, job_id: str, *, lease_token: str, lease_s: float) -> Job | None:
-    """Take a due job, or return None when it is taken, waiting or over."""
-    claimed = claim_with_rules(
-        tx, job_id, lease_token=lease_token, lease_s=lease_s, defaults=Policy()
-    )
-    return None if claimed is None else claimed[0]
-
-
-def claim_with_rules(
-    tx: WriteTx, job_id: str, *, lease_token: str, lease_s: float, defaults: Policy
-) -> tuple[Job, NamespaceRow] | None:
-    """Take a due job as `claim` does, and return it with its namespace."""
-    row = _CLAIM.first(tx, job=job_id, token=lease_token, lease_s=float(lease_s))
-    if row is None:
-        return None
-    return _job(row, lease_token), namespace_row(row, defaults=defaults)
-
-
-def _job(row: Any, lease_token: str) -> Job:
-    return Job(
-        tenant_id=row.tenant_id,
-        job_id=row.job_id,
-        namespace=row.namespace,
-        kind=JobKind(row.kind),
-        subject=row.subject,
-        queue=row.queue,
-        state=JobState(row.state),
-        attempt=row.attempt,
-        max_attempts=row.max_attempts,
-        lease_token=lease_token,
-        snoozed_s=row.snoozed_s,
-        payload=row.payload,
-        errors=tuple(row.errors),
-        created_at=row.enqueued_at,
-        calls_before=row.usage.get(CALLS_BEFORE, 0),
-    )
 
 
 def renew(tx: WriteTx, job: Job, *, lease_s: float) -> bool:

@@ -25,8 +25,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from shared.store.database import ReadTx, WriteTx
+from shared.store.database import Database, ReadTx, WriteTx
 from shared.store.direct import Direct
+from shared.store.one_trip import in_one_trip
 from shared.store.tables import model_calls
 
 KEPT_REPLIES: Final = 5
@@ -124,6 +125,9 @@ class NewCall:
     lease_token: str | None = None
 
 
+_CALL_FIELDS: Final = tuple(field.name for field in fields(NewCall) if field.name != "reply")
+
+
 @dataclass(frozen=True, slots=True)
 class ReplyKey:
     """Where a reply stands in the list of its namespace."""
@@ -157,10 +161,20 @@ def record_call(tx: WriteTx, call: NewCall) -> int:
 
     Numbers go on where an attempt was given back and is made again.
     """
-    values = {field.name: getattr(call, field.name) for field in fields(call)}
-    detail = None if call.reply is None else {"reply": values.pop("reply")}
-    number: int = _RECORD.scalar(tx, **values, detail=detail)
+    number: int = _RECORD.scalar(tx, **_recorded(call))
     return number
+
+
+def record_call_at_once(database: Database, tenant_id: str, call: NewCall) -> int:
+    """Write one call as `record_call` does, committed by itself when this returns."""
+    [[row]] = in_one_trip(database, tenant_id, _RECORD.request(**_recorded(call)))
+    number: int = row.call
+    return number
+
+
+def _recorded(call: NewCall) -> dict[str, Any]:
+    values = {name: getattr(call, name) for name in _CALL_FIELDS}
+    return values | {"detail": None if call.reply is None else {"reply": call.reply}}
 
 
 def settle_calls(

@@ -25,7 +25,7 @@ from shared.domain.jobs import (
 )
 from shared.errors import Conflict
 from shared.settings import Settings
-from shared.store import erasure_jobs, job_endings, job_leases, jobs
+from shared.store import erasure_jobs, job_claims, job_endings, job_leases, jobs
 from shared.store.database import Database, QueueDatabase, WriteTx
 from shared.store.job_queue import rescue_expired
 from shared.store.namespaces import ensure_namespace
@@ -46,7 +46,7 @@ def ending(state: JobState) -> Change:
 
 
 CHANGES: Mapping[str, Change] = {
-    "claim": lambda tx, job: job_leases.claim(tx, job.job_id, lease_token="t-2", lease_s=30),
+    "claim": lambda tx, job: job_claims.claim(tx, job.job_id, lease_token="t-2", lease_s=30),
     "succeed": ending(JobState.SUCCEEDED),
     "succeed empty": ending(JobState.SUCCEEDED_EMPTY),
     "degrade": ending(JobState.DEGRADED),

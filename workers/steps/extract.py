@@ -32,11 +32,10 @@ from shared.domain.jobs import (
 from shared.domain.provenance import is_evidence
 from shared.domain.turns import Message
 from shared.errors import NotFound
-from shared.store.blocks import BlockRow, get_block, get_block_and_live, mark_ready
+from shared.store.blocks import BlockRow, get_block_and_live, mark_ready
 from shared.store.database import ReadTx, WriteTx
 from shared.store.derivation_locks import lock_extraction
 from shared.store.jobs import enqueue
-from shared.store.messages import turns_range
 from shared.store.vectors import request_vectors
 from workers.event_storing import StoredEvents, store_events
 from workers.extraction_context import surroundings_of, timeline_of
@@ -45,7 +44,15 @@ from workers.models.encoded_runs import without_encoded_runs
 from workers.models.inputs import ExtractInput
 from workers.models.port import ModelTask, TaskKind
 from workers.prompts import extract as prompt
-from workers.step import SOURCE_ERASED, CallLimits, Step, StepContext, call_limits, part_budget
+from workers.step import (
+    SOURCE_ERASED,
+    CallLimits,
+    Step,
+    StepContext,
+    call_limits,
+    part_budget,
+    said_in_block,
+)
 
 VALID_EMPTY: Final = "valid_empty"
 NO_VALID_EVENT: Final = "no_valid_event"
@@ -78,19 +85,12 @@ class ExtractionDraft:
 
 def load(tx: ReadTx, job: Job, context: StepContext) -> BlockToExtract | Cancel:
     """Read the block and what lies around it; Cancel when its messages are gone."""
-    try:
-        block = get_block(tx, job.subject)
-    except NotFound:
-        return SOURCE_ERASED
-    stored = turns_range(
-        tx, block.namespace, block.thread_id, first=block.start_turn, last=block.end_turn
-    )
-    if not stored:
+    said = said_in_block(tx, job, context)
+    if said is None:
         return SOURCE_ERASED
     # Replies are checked against whole messages; the prompt shows bulky tool traffic shortened.
-    kept = tuple(one.message for one in stored)
-    messages = without_own_memory(kept)
-    target = _target(tx, block, messages, context)
+    messages = without_own_memory(said.messages)
+    target = _target(tx, said.block, messages, context)
     limits = call_limits(job, context)
     return BlockToExtract(
         parts=_split(target, limits),
@@ -98,7 +98,7 @@ def load(tx: ReadTx, job: Job, context: StepContext) -> BlockToExtract | Cancel:
             messages=messages,
             offered_event_ids=frozenset(item.event_id for item in target.timeline),
             zone=target.zone,
-            stored=kept,
+            stored=said.messages,
         ),
         limits=limits,
         is_last_attempt=job.attempt >= job.max_attempts,
@@ -141,14 +141,14 @@ def store(tx: WriteTx, job: Job, draft: ExtractionDraft, context: StepContext) -
         # What was thought belongs beside events that readers no longer see.
         return Snooze(1.0, DERIVATION_SWITCHED)
     if not context.policy.stages.extract:
-        mark_ready(tx, block)
+        mark_ready(tx, block.block_id)
         return Done(state=JobState.SKIPPED, reason=STAGE_OFF)
     extraction = draft.extraction
     if extraction is None:
         # Degraded to nothing: the block keeps its native messages and can be retried.
         return Done(JobState.DEGRADED, NO_VALID_EVENT, rejections=_listed(draft.failed))
     if not extraction.should_extract:
-        mark_ready(tx, block)
+        mark_ready(tx, block.block_id)
         told = {"events": 0, "why": extraction.reason}
         return Done(JobState.SUCCEEDED_EMPTY, VALID_EMPTY, told)
     stored = store_events(
@@ -163,7 +163,7 @@ def store(tx: WriteTx, job: Job, draft: ExtractionDraft, context: StepContext) -
     if stored.added:
         request_vectors(tx, block.namespace, context.policy, context.settings)
     # Locks the thread's row, which incoming turns wait for: so it comes last.
-    mark_ready(tx, block)
+    mark_ready(tx, block.block_id)
     return _outcome(tx, block, extraction, stored, context)
 
 

@@ -19,17 +19,23 @@ from shared.domain.derivation import model_view
 from shared.domain.jobs import STAGE_OFF, Cancel, Done, FollowUp, Job, JobKind, JobState, Outcome
 from shared.domain.model_json import MalformedReply, key_of
 from shared.domain.turns import Message
-from shared.errors import NotFound
-from shared.store.blocks import NewSummary, get_block, mark_ready, save_summary
+from shared.store.blocks import NewSummary, mark_ready, save_summary
 from shared.store.database import ReadTx, WriteTx
 from shared.store.jobs import enqueue
-from shared.store.messages import turns_range
 from workers.models.asking import Asker, Checked
 from workers.models.encoded_runs import without_encoded_runs
 from workers.models.inputs import SummarizeInput
 from workers.models.port import ModelTask, TaskKind
 from workers.prompts import summarize as prompt
-from workers.step import SOURCE_ERASED, CallLimits, Step, StepContext, call_limits, part_budget
+from workers.step import (
+    SOURCE_ERASED,
+    CallLimits,
+    Step,
+    StepContext,
+    call_limits,
+    part_budget,
+    said_in_block,
+)
 
 NOTHING_TO_EXTRACT: Final = "nothing_to_extract"
 _KEYS: Final = ("title", "tags", "summary", "keypoints", "should_extract")
@@ -53,17 +59,11 @@ class SummaryDraft:
 
 def load(tx: ReadTx, job: Job, context: StepContext) -> BlockText | Cancel:
     """Read the block's messages as models may see them; Cancel when they are gone."""
-    try:
-        block = get_block(tx, job.subject)
-    except NotFound:
-        return SOURCE_ERASED
-    stored = turns_range(
-        tx, block.namespace, block.thread_id, first=block.start_turn, last=block.end_turn
-    )
-    if not stored:
+    said = said_in_block(tx, job, context)
+    if said is None:
         return SOURCE_ERASED
     limits = call_limits(job, context)
-    messages = without_encoded_runs(model_view([one.message for one in stored]))
+    messages = without_encoded_runs(model_view(said.messages))
     budget = part_budget(limits, sum(message_tokens(message) for message in messages))
     groups: list[list[Message]] = split_messages(messages, budget) or [[]]
     return BlockText(
@@ -83,15 +83,11 @@ def think(block: BlockText, asker: Asker) -> SummaryDraft:
 
 def store(tx: WriteTx, job: Job, draft: SummaryDraft, context: StepContext) -> Outcome:
     """Save levels 0 to 2, and make the block ready when there is nothing to extract (D9, D30)."""
-    try:
-        block = get_block(tx, job.subject)
-    except NotFound:
-        return SOURCE_ERASED
     summary = draft.summary
-    save_summary(
+    is_saved = save_summary(
         tx,
         NewSummary(
-            block_id=block.block_id,
+            block_id=job.subject,
             derivation_version=context.derivation_version,
             title=summary.title,
             tags=summary.tags,
@@ -103,7 +99,9 @@ def store(tx: WriteTx, job: Job, draft: SummaryDraft, context: StepContext) -> O
             model=draft.model,
         ),
     )
-    extraction = FollowUp(JobKind.EXTRACT, block.block_id)
+    if not is_saved:
+        return SOURCE_ERASED
+    extraction = FollowUp(JobKind.EXTRACT, job.subject)
     if context.is_backfill:
         # The block is ready since long; what its own jobs tell of it stays as it is.
         return Done(follow_ups=(extraction,) if summary.should_extract else ())
@@ -114,8 +112,8 @@ def store(tx: WriteTx, job: Job, draft: SummaryDraft, context: StepContext) -> O
         if not context.policy.stages.extract
         else (JobState.SUCCEEDED_EMPTY, NOTHING_TO_EXTRACT)
     )
-    enqueue(tx, block.namespace, extraction, state=state, reason=reason)
-    mark_ready(tx, block)
+    enqueue(tx, job.namespace, extraction, state=state, reason=reason)
+    mark_ready(tx, job.subject)
     return Done()
 
 

@@ -21,8 +21,8 @@ from tests.integration.ledger.world import Fate, LedgerWorld
 from tests.support.databases import Tenant
 
 MOST = {
-    JobKind.SUMMARIZE: 10,
-    JobKind.EXTRACT: 19,
+    JobKind.SUMMARIZE: 7,
+    JobKind.EXTRACT: 18,
     JobKind.PROJECT: 24,
 }
 MOST_A_TURN = 14

@@ -111,7 +111,7 @@ class World:
                     model="test",
                 ),
             )
-            assert mark_ready(tx, get_block(tx, block_id))
+            assert mark_ready(tx, block_id)
 
     def event(self, block_id: str, title: str, summary: str = "", **fields: Any) -> str:
         """Store one event that rests on the block's first message, findable as extract does."""

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from shared.domain.jobs import Done, FailureClass, JobKind
 from shared.ids import Prefix, new_id
-from shared.store import job_leases
+from shared.store import job_claims, job_leases
 from shared.store.blocks import BlockRow, summaries_of
 from shared.store.job_endings import finish
 from shared.store.jobs import cancel_by_hand, retry_by_hand
@@ -272,7 +272,7 @@ def test_a_finish_without_the_lease_raises_and_rolls_back(world: World) -> None:
     block = world.say(DOG)
     job_id = world.job(block, JobKind.SUMMARIZE).job_id
     with world.database.write(world.tenant_id) as tx:
-        job = job_leases.claim(tx, job_id, lease_token="mine", lease_s=30)
+        job = job_claims.claim(tx, job_id, lease_token="mine", lease_s=30)
     assert job is not None
     stranger = replace(job, lease_token="not-mine")
     with pytest.raises(job_leases.LeaseLost), world.database.write(world.tenant_id) as tx:
