@@ -106,7 +106,7 @@ def running_model(path: Path) -> Iterator[LocalModel]:
         yield LocalModel(f"{url}/v1", NAME)
     finally:
         process.kill()
-        process.wait(30)
+        process.communicate(timeout=30)
 
 
 def _is_healthy(url: str) -> bool:

@@ -45,8 +45,8 @@ changed, what is still open.
 - keypoints: usually three to eight points, each about one thing and understandable alone. They \
 are more specific than the summary and are not the summary cut into pieces.
 - shouldExtract: true when anybody told a fact, a preference, a plan, a decision, a result or a \
-problem, and true when in doubt: this is a wide sieve. false only where all there is are greetings, \
-bare confirmations or throw-away remarks about the process.
+problem, and true when in doubt: this is a wide sieve. false only where all there is are \
+greetings, bare confirmations or throw-away remarks about the process.
 
 Keep decisions, constraints, preferences, personal facts, results, causes of failures and open \
 items, with their names, numbers and dates as they were said. Keep who said it: a person stated \
