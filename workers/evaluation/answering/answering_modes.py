@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from shared.errors import StrataGateError
 from workers.evaluation.answering.answered import Answered, AnswerKey, Mode
 from workers.evaluation.answering.baselines import (
     full_notes,
@@ -41,11 +41,15 @@ class AnswerOptions:
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """Answers questions by one model. `tools` holds the namespace of a seed and conversation."""
+    """Answers questions by one model. `tools` holds the namespace of a seed and conversation.
+
+    `run` names the threads of one process, so that no batch of an earlier one is their latest.
+    """
 
     model: ChatModel
     options: AnswerOptions
     tools: Mapping[tuple[int, str], MemoryTools]
+    run: str = field(default_factory=lambda: secrets.token_hex(4))
 
     def answer(self, key: AnswerKey, conversation: Conversation, question: Question) -> Answered:
         """Return the answer with its trace. Raises Refused or Unavailable for the API alone."""
@@ -106,7 +110,7 @@ class Answerer:
             question.text,
             options=self.options.loop,
             seed=key.seed,
-            thread=_thread(key),
+            thread=self._thread(key),
         )
 
     def _record(
@@ -116,21 +120,13 @@ class Answerer:
         tools = self.tools[key.seed, conversation.id]
         refs = looked.accepted if is_used else ()
         looked.tools[RECORD] = looked.tools.get(RECORD, 0) + 1
-        tools.record(looked.sufficient or "", refs, thread=_thread(key))
+        tools.record(looked.sufficient or "", refs, thread=self._thread(key))
 
-
-def check_answerable(questions: Sequence[Question]) -> None:
-    """Raise StrataGateError where a question has neither a reference answer nor is unanswerable."""
-    bare = [q.id for q in questions if q.answerable and q.answer is None]
-    if bare:
-        raise StrataGateError(f"{len(bare)} questions have no answer", code="bad_question_set")
-
-
-def _thread(key: AnswerKey) -> str:
-    """Return a thread of its own for each question, so that no batch is another's latest."""
-    name = _THREAD_WORDS.sub(":", key.question_id)[:100]
-    digest = hashlib.sha256(key.question_id.encode()).hexdigest()[:8]
-    return f"ask:{name}:{digest}"
+    def _thread(self, key: AnswerKey) -> str:
+        """Return a thread of its own for each question."""
+        name = _THREAD_WORDS.sub(":", key.question_id)[:100]
+        digest = hashlib.sha256(key.question_id.encode()).hexdigest()[:8]
+        return f"ask:{self.run}:{name}:{digest}"
 
 
 def _says_unknown(reply: ChatReply) -> bool:

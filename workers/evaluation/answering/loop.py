@@ -28,6 +28,8 @@ from workers.evaluation.client import Refused
 _STEP_TOKENS: Final = 80
 _ANOTHER_SEED: Final = 1_000
 _LONGEST_ADVICE: Final = 200
+_ABOUT_LOOKING: Final = frozenset({"no_new_refs", "evidence_pending"})
+"""Advisories on how to look on, which say nothing of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ class _Run:
     thread: str
     looked: Looked = field(default_factory=Looked)
     transcript: str = ""
+    spent: set[str] = field(default_factory=set)
 
     def next_step(self, waiting: Found | None) -> Step | None:
         """Ask for the next step, twice at most; None where neither reply can be read."""
@@ -142,9 +145,10 @@ class _Run:
         except Refused as error:
             self._tell(step, f"refused: {error.detail[:100]}", {"refused": error.detail})
             return None
-        first = len(self.looked.seen) + 1
-        self.looked.seen |= dict(enumerate(found.items, start=first))
-        lines = [f"{number}. {item.text}" for number, item in enumerate(found.items, start=first)]
+        lines, again = self._show(found)
+        self.spent = set() if lines else {*self.spent, step.action}
+        if again:
+            lines.append(f"seen before: {', '.join(map(str, again))}")
         self._tell(step, "\n".join(lines) or f"nothing ({found.empty_reason})", {"shown": lines})
         return found
 
@@ -155,14 +159,20 @@ class _Run:
         counted = self.tools.assess(
             found, step.verdict, refs, question=self.question, thread=self.thread
         )
+        told: list[str] = []
         if self.options.with_advisories:
-            told = [str(one["message"])[:_LONGEST_ADVICE] for one in counted["advisories"]]
-            self.looked.advisories = tuple(told)
+            advisories = counted["advisories"]
+            told = [str(one["message"])[:_LONGEST_ADVICE] for one in advisories]
+            self.looked.advisories = tuple(
+                words
+                for one, words in zip(advisories, told, strict=True)
+                if one["code"] not in _ABOUT_LOOKING
+            )
         if counted["verdict"] == "sufficient":
             self.looked.sufficient = found.batch_id
             self.looked.accepted = tuple(counted["evidence_refs"])
-        words = " ".join([f"counted as {counted['verdict']}.", *self.looked.advisories])
-        self._tell(step, words, {"counted": counted["verdict"], "told": self.looked.advisories})
+        words = " ".join([f"counted as {counted['verdict']}.", *told])
+        self._tell(step, words, {"counted": counted["verdict"], "told": told})
 
     def _schema(self, waiting: Found | None) -> dict[str, Any]:
         seen = self.looked.seen
@@ -170,7 +180,23 @@ class _Run:
             own = {item.ref for item in waiting.items}
             return assessment_step([n for n, item in seen.items() if item.ref in own])
         expandable = [n for n, item in seen.items() if item.event_id]
-        return open_steps(may_answer=not self.looked.retrievals, expandable=expandable)
+        is_first = not self.looked.retrievals
+        return open_steps(may_answer=is_first, expandable=expandable, spent=self.spent)
+
+    def _show(self, found: Found) -> tuple[list[str], list[int]]:
+        """Number what is new; return its lines, and the numbers of what was shown before."""
+        lines: list[str] = []
+        again: list[int] = []
+        known = {(item.ref, item.text): n for n, item in self.looked.seen.items()}
+        for item in found.items:
+            number = known.get((item.ref, item.text))
+            if number is not None:
+                again.append(number)
+                continue
+            number = len(self.looked.seen) + 1
+            self.looked.seen[number] = item
+            lines.append(f"{number}. {item.text}")
+        return lines, again
 
     def _count(self, tool: str) -> None:
         self.looked.tools[tool] = self.looked.tools.get(tool, 0) + 1
@@ -180,7 +206,7 @@ class _Run:
         if step.query:
             told["query"] = step.query
         if step.verdict:
-            told |= {"verdict": step.verdict, "items": list(step.items)}
+            told |= {"items": list(step.items), "verdict": step.verdict}
         elif step.items:
             told["item"] = step.items[0]
         self.looked.steps.append({**told, **kept})

@@ -25,9 +25,15 @@ class Step:
     items: tuple[int, ...] = ()
 
 
-def open_steps(*, may_answer: bool, expandable: Collection[int]) -> dict[str, Any]:
-    """Return the schema of a step while nothing waits for an assessment."""
-    forms = [_form(name, query={"type": "string"}) for name in SEARCHES]
+def open_steps(
+    *, may_answer: bool, expandable: Collection[int], spent: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the schema of a step while nothing waits for an assessment.
+
+    `spent` are searches that are not open now, as their last reply showed nothing new.
+    """
+    searches = [name for name in SEARCHES if name not in spent] or SEARCHES
+    forms = [_form(name, query={"type": "string"}) for name in searches]
     if expandable:
         forms.append(_form(EXPAND, item={"type": "integer", "enum": sorted(expandable)}))
     if may_answer:
@@ -41,7 +47,9 @@ def assessment_step(numbers: Sequence[int]) -> dict[str, Any]:
     if numbers:
         named["enum"] = list(numbers)
     items = {"type": "array", "items": named}
-    return _one_of([_form(ASSESS, verdict={"type": "string", "enum": VERDICTS}, items=items)])
+    # The evidence is named before it is judged: a model reads what it has just written.
+    verdict = {"type": "string", "enum": list(VERDICTS)}
+    return _one_of([_form(ASSESS, items=items, verdict=verdict)])
 
 
 def read_step(reply: ChatReply, schema: Mapping[str, Any]) -> Step | None:

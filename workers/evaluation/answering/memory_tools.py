@@ -71,7 +71,7 @@ class MemoryTools:
         reply = self._call(EXPAND, {"event_id": event_id}, thread)
         event = reply["event"]
         said = [_said(message) for message in event["source_messages"]]
-        text = " | ".join([str(event["summary"]), *said])[: 3 * self.characters]
+        text = _cut(" | ".join([str(event["summary"]), *said]), 3 * self.characters)
         item = Item(str(reply["evidence_ref"]), text, _labels(event["source_messages"]), event_id)
         return Found(str(reply["batch_id"]), [item])
 
@@ -97,7 +97,7 @@ class MemoryTools:
         return call(self.client, "POST", f"/v1/tools/{tool}", body)
 
     def _message(self, item: Mapping[str, Any]) -> Item:
-        text = _said(item["message"])[: self.characters]
+        text = _cut(_said(item["message"]), self.characters)
         return Item(str(item["evidence_ref"]), text, _labels([item["message"]]))
 
     def _event(self, item: Mapping[str, Any]) -> Item:
@@ -106,7 +106,7 @@ class MemoryTools:
         told = summary if summary.startswith(title.rstrip(".…")) else f"{title}: {summary}"
         happened = _happened(temporal)
         room = self.characters - len(happened)
-        text = dated(_time(temporal["mentioned_at"]), None, told)[:room] + happened
+        text = _cut(dated(_time(temporal["mentioned_at"]), None, told), room) + happened
         return Item(str(item["evidence_ref"]), text, self._labels_of(event_id), event_id)
 
     def _labels_of(self, event_id: str) -> frozenset[str]:
@@ -134,6 +134,10 @@ def described_tools(client: httpx.Client, *, sentences: int) -> str:
 
 def _first(text: str, sentences: int) -> str:
     return " ".join(_SENTENCE.split(text)[:sentences]) if sentences else text
+
+
+def _cut(text: str, characters: int) -> str:
+    return text if len(text) <= characters else text[: characters - 1] + "…"
 
 
 def _said(message: Mapping[str, Any]) -> str:

@@ -76,7 +76,7 @@ class StandIn:
             event = {"summary": "All of it", "source_messages": [self._message(label)]}
             return 200, {"batch_id": batch, "event": event, "evidence_ref": f"event:{label}"}
         if name == "memory_assess":
-            told = [{"message": message} for message in self.advisories]
+            told = [{"code": "doubt", "message": message} for message in self.advisories]
             verdict = arguments["verdict"]
             counted = verdict if arguments["evidence_refs"] else "partial"
             refs = arguments["evidence_refs"]

@@ -212,7 +212,7 @@ def test_a_spent_budget_ends_the_loop_and_the_answer_rests_on_all_that_was_shown
         if _schema_name(request) == "step":
             if "memory_assess" in _actions(request):
                 return _step("memory_assess", verdict="partial", items=[1])
-            assert _actions(request) >= {"memory_search_raw", "memory_search_events"}
+            assert "answer" not in _actions(request) or "RESULT" not in str(request["messages"])
             return _step("memory_search_events", query="dog")
         return "Rex" if _is_answer(request) else careful(request)
 
@@ -226,6 +226,29 @@ def test_a_spent_budget_ends_the_loop_and_the_answer_rests_on_all_that_was_shown
     }
     answers = (tmp_path / "out" / "answers.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(json.loads(answers[0])["notes"]) == 3
+
+
+def test_a_search_that_shows_nothing_new_is_told_so_and_closed_for_the_next_step(
+    eval_answers: Command, stand_in: StandIn, tmp_path: Path
+) -> None:
+    opened: list[set[str]] = []
+
+    def stubborn(request: dict[str, Any]) -> str:
+        if _schema_name(request) != "step":
+            return careful(request)
+        if "memory_assess" in _actions(request):
+            return _step("memory_assess", items=[1], verdict="partial")
+        opened.append(_actions(request) & {"memory_search_raw", "memory_search_events"})
+        return _step(max(opened[-1]), query="dog")
+
+    stand_in.reply = stubborn
+    eval_answers("--modes", "memory", "--questions", "1")
+    both = {"memory_search_raw", "memory_search_events"}
+    assert opened == [both, both, {"memory_search_events"}]
+    lines = (tmp_path / "out" / "answers.jsonl").read_text(encoding="utf-8")
+    steps = json.loads(lines)["steps"]
+    assert [len(step.get("shown", ())) for step in steps if "shown" in step] == [3, 1, 3]
+    assert "seen before: 1, 2, 3" in lines
 
 
 def test_evidence_that_no_tool_returned_was_never_found(
