@@ -32,9 +32,7 @@ from workers.evaluation.question_set import QuestionSet
 SAME: Final = "context, same conversation"
 OTHER: Final = "context, another conversation"
 NO_NODES: Final = "context, another conversation, no nodes"
-_WEIGHT_OF_EVENTS: Final = 0.1
-"""What an event's weight counts in the ranking of events, beside words that count 1."""
-
+_Signals = Mapping[str, float]
 _RANKED: Final = ("messages", "events", OTHER, SAME)
 
 ABLATIONS: Final[Mapping[str, Ablation]] = {
@@ -77,14 +75,14 @@ ABLATIONS: Final[Mapping[str, Ablation]] = {
         ),
         Ablation(
             "no-ranking-weights",
-            "every signal of a message's rank but its words with their neighbours'",
+            "every signal of a rank but the words, for a message with its neighbours'",
             "the client orders the first 100 hits by `signals.words` alone",
-            ("messages",),
+            ("messages", "events"),
         ),
         Ablation(
             "no-event-weights",
             "an event's weight (age in turns, importance, use) in the rank of events",
-            "the client takes the weight's share off `rank_score` of the first 100 events",
+            "the client takes `signals.weight` off `rank_score` of the first 100 events",
             ("events",),
             "Nothing is adopted in a retrieval track, so weights say age and importance alone; "
             "without recorded use they cannot show what they are for.",
@@ -183,8 +181,9 @@ class _Run:
                 outcome_of(one, {str(s): f for s, f in others.items()}) for one in answers.messages
             ]
             yield _ranked("messages", answers, plain)
+            yield _ranked("events", answers, list(_reordered(answers, _worded)))
         elif name == "no-event-weights":
-            yield _ranked("events", answers, list(_unweighted(answers)))
+            yield _ranked("events", answers, list(_reordered(answers, _unweighted)))
         elif name == "events-only":
             yield _ranked("messages", answers, list(_from_events(whole)))
         elif name == "raw-only":
@@ -228,16 +227,24 @@ def _ranked(name: str, answers: Answers, outcomes: Sequence[Outcome]) -> System:
     return System(name, name, answers.scored([scores(one) for one in outcomes]))
 
 
-def _unweighted(answers: Answers) -> Iterator[Outcome]:
-    """Yield the events as ranked without their weights, which scale by the heaviest one."""
+def _reordered(answers: Answers, worth: Callable[[_Signals], float]) -> Iterator[Outcome]:
+    """Yield the found events in another order; equal ones stay as they were."""
     for one, cards in zip(answers.events, answers.event_cards, strict=True):
-        heaviest = max((card["weight"] for card in cards), default=0.0) or 1.0
-        plain = {
-            card["event_id"]: card["rank_score"] - _WEIGHT_OF_EVENTS * card["weight"] / heaviest
-            for card in cards
-        }
-        ranked = sorted(plain, key=lambda name: -plain[name])
-        yield Outcome(one.category, ranked, one.gold, one.answerable, one.holds)
+        ranked = sorted(cards, key=lambda card: -worth(card["signals"]))
+        ids = [card["event_id"] for card in ranked]
+        yield Outcome(one.category, ids, one.gold, one.answerable, one.holds)
+
+
+def _unweighted(signals: _Signals) -> float:
+    return sum(signals.values()) - _part(signals, Signal.WEIGHT)
+
+
+def _worded(signals: _Signals) -> float:
+    return _part(signals, Signal.WORDS)
+
+
+def _part(signals: _Signals, signal: Signal) -> float:
+    return signals.get(signal.value, 0.0)
 
 
 def _from_events(whole: Whole) -> Iterator[Outcome]:
