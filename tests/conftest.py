@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
@@ -20,6 +21,9 @@ from tests.support.databases import (
     new_tenant,
     settings_for,
 )
+
+if TYPE_CHECKING:
+    from tests.support.stack import RunningSystem
 
 # Where a run decides whether a change lands, generated examples are the same every time.
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -93,3 +97,12 @@ def own_database(own_settings: Settings) -> Iterator[Database]:
 @pytest.fixture
 def clock() -> FixedClock:
     return FixedClock(datetime(2026, 3, 2, 9, 0, tzinfo=UTC))
+
+
+@pytest.fixture(scope="session")
+def session_system() -> Iterator[RunningSystem]:
+    """One running system a test process: starting it costs more than most tests."""
+    from tests.support.stack import RunningSystem  # noqa: PLC0415 - most tests need none of it
+
+    with RunningSystem() as system:
+        yield system

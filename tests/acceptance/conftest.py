@@ -15,13 +15,6 @@ HERE = Path(__file__).parent
 LIMIT_S = 420
 
 
-@pytest.fixture(scope="session")
-def session_system() -> Iterator[RunningSystem]:
-    """One system a test process: starting it costs more than most tests."""
-    with RunningSystem() as system:
-        yield system
-
-
 @pytest.fixture
 def system(session_system: RunningSystem) -> Iterator[RunningSystem]:
     """The running system, whole again after the test; tests are kept apart by their tenants."""

@@ -10,11 +10,10 @@ from tests.docs.programs import Reader
 from tests.support.stack import RunningSystem
 
 
-@pytest.fixture(scope="session")
-def running() -> Iterator[RunningSystem]:
-    """One system for the pages; each reader has a tenant of its own."""
-    with RunningSystem() as system:
-        yield system
+@pytest.fixture
+def running(session_system: RunningSystem) -> RunningSystem:
+    """A system for the pages; each reader has a tenant of its own."""
+    return session_system
 
 
 @pytest.fixture

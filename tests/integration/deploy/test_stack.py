@@ -84,7 +84,14 @@ def post_turn(url: str, key: str, receipt: str) -> httpx.Response:
 
 
 @pytest.mark.timeout(400)
-def test_up_serves_down_leaves_nothing_running_and_the_next_up_keeps_the_data(data):
+def test_a_stack_serves_survives_kills_keeps_its_data_and_leaves_nothing_running(data):
+    """One life of a folder, since each start costs a quarter of a minute."""
+    key, url = _first_start_ends_by_a_kill(data)
+    _second_start_ends_by_down(data, key, url)
+
+
+def _first_start_ends_by_a_kill(data: InstanceFolder) -> tuple[str, str]:
+    """Start in the background, kill the supervisor, and see `down` clear up after it."""
     up = verb("up", "--data", str(data.root), "--port", "0", "--detach")
     assert up.returncode == 0, up.stderr
     assert str(data.key_file) in up.stdout
@@ -94,19 +101,53 @@ def test_up_serves_down_leaves_nothing_running_and_the_next_up_keeps_the_data(da
     assert key not in up.stdout
     _both_services_and_flower_answer(data, key)
     assert post_turn(state.api_url, key, "r1").status_code == httpx.codes.CREATED
-
-    second = verb("up", "--data", str(data.root), "--port", "0")
-    assert second.returncode == 1
-    assert "is in use" in second.stderr
-
     pids = all_pids(data)
     assert len(alive(pids)) >= 8
-    down = verb("down", "--data", str(data.root))
-    assert down.returncode == 0, down.stderr
+    os.kill(state.supervisor_pid, signal.SIGKILL)
+    _until(lambda: state.supervisor_pid not in alive(pids))
+    done = verb("down", "--data", str(data.root))
+    assert done.returncode == 0, done.stderr
+    assert "postgres" in done.stdout
     assert alive(pids) == set()
     assert "Nothing is running" in verb("down", "--data", str(data.root)).stdout
+    return key, state.api_url
 
-    _up_again_after_a_kill(data, key, state.api_url)
+
+def _second_start_ends_by_down(data: InstanceFolder, key: str, url: str) -> None:
+    """Start in the foreground with a service each; a crashed part comes back, `down` ends all."""
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter
+        [sys.executable, "-m", "deploy", "up", "--data", str(data.root), "--port", "0", "--apart"],
+        cwd=ROOT,
+        env=_clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    state = _wait_ready(data, process)
+    assert state.retrieval_url != state.api_url
+    assert json.loads(data.ports_file.read_text())["ingest"] == int(url.rsplit(":", 1)[1])
+    assert post_turn(url, key, "r1").json()["duplicate"] is True
+    _a_killed_part_comes_back(data)
+    again = verb("up", "--data", str(data.root), "--port", "0")
+    assert again.returncode == 1
+    assert "is in use" in again.stderr
+    pids = all_pids(data)
+    # It asks the supervisor by SIGTERM, as an init system would.
+    down = verb("down", "--data", str(data.root))
+    assert down.returncode == 0, down.stderr
+    said, _ = process.communicate(timeout=90)
+    assert process.returncode == 0, said
+    assert "retrieval was ended by SIGKILL; it starts again" in said
+    assert alive(pids) == set()
+
+
+def _a_killed_part_comes_back(data: InstanceFolder) -> None:
+    state = data.read()
+    assert state is not None
+    before = state.processes["retrieval"]
+    os.kill(before.pid, signal.SIGKILL)
+    _until(lambda: data.read().processes.get("retrieval") not in (None, before))
+    _until(lambda: _is_ok(f"{state.retrieval_url}/health/ready"))
 
 
 def _both_services_and_flower_answer(data: InstanceFolder, key: str) -> None:
@@ -122,52 +163,6 @@ def _both_services_and_flower_answer(data: InstanceFolder, key: str) -> None:
     assert seen.status_code == httpx.codes.OK
     console = httpx.get(f"{state.console_url}/health/ready", timeout=30)
     assert (console.status_code, console.json()) == (200, {"status": "ready", "api": True})
-
-
-def _up_again_after_a_kill(data: InstanceFolder, key: str, url: str) -> None:
-    """Start in the foreground, kill the supervisor, and see the next start clear up after it."""
-    process = subprocess.Popen(  # noqa: S603 - our own interpreter
-        [sys.executable, "-m", "deploy", "up", "--data", str(data.root), "--port", "0"],
-        cwd=ROOT,
-        env=_clean_environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    _wait_ready(data, process)
-    assert json.loads(data.ports_file.read_text())["ingest"] == int(url.rsplit(":", 1)[1])
-    again = post_turn(url, key, "r1")
-    assert again.json()["duplicate"] is True
-    orphans = all_pids(data) - {process.pid}
-    process.kill()
-    process.wait()
-    done = verb("down", "--data", str(data.root))
-    assert done.returncode == 0, done.stderr
-    assert "postgres" in done.stdout
-    assert alive(orphans) == set()
-
-
-@pytest.mark.timeout(300)
-def test_a_signal_stops_everything_and_crashed_parts_come_back(data):
-    process = subprocess.Popen(  # noqa: S603 - our own interpreter
-        [sys.executable, "-m", "deploy", "up", "--data", str(data.root), "--port", "0", "--apart"],
-        cwd=ROOT,
-        env=_clean_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    state = _wait_ready(data, process)
-    assert state.retrieval_url != state.api_url
-    before = state.processes["retrieval"]
-    os.kill(before.pid, signal.SIGKILL)
-    _until(lambda: data.read().processes.get("retrieval") not in (None, before))
-    _until(lambda: _is_ok(f"{state.retrieval_url}/health/ready"))
-    pids = all_pids(data)
-    process.send_signal(signal.SIGTERM)
-    said, _ = process.communicate(timeout=90)
-    assert process.returncode == 0, said
-    assert "retrieval was ended by SIGKILL; it starts again" in said
-    assert alive(pids) == set()
 
 
 def _wait_ready(data: InstanceFolder, process: subprocess.Popen):
