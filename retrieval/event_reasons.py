@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from retrieval.event_ranking import EventQuery, RankedEvent
-from shared.domain.search_terms import matched_terms, search_terms
+from shared.domain.search_terms import held_terms, matched_terms
 from shared.store.events import StoredEvent
 
 
 def matched_fields(one: RankedEvent) -> list[str]:
     """Return the fields of an event that hold a term of the query, in a fixed order."""
-    wanted = frozenset(one.terms)
-    if not wanted:
+    if not one.terms:
         return []
     return [
         name
         for name, texts in _fields(one.event).items()
-        if any(not wanted.isdisjoint(search_terms(text)) for text in texts)
+        if any(held_terms(text, one.terms) for text in texts)
     ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.domain.graph_view import EdgeView, FactView, NodeView
-from shared.domain.search_terms import search_terms
+from shared.domain.search_terms import held_terms, search_terms
 
 MAX_EVIDENCE = 6
 """The most events that one node's hit rests on."""
@@ -81,14 +81,14 @@ def _best_facts(view: NodeView, wanted: frozenset[str]) -> list[FactView]:
     A query that holds a whole key asks for that fact: its remaining words must be in the value.
     """
     facts = (*view.current_facts, *view.historical_facts)
-    rest = wanted - _terms((view.name, *view.aliases))
+    rest = wanted - _shared((view.name, *view.aliases), wanted)
     keyed = [fact for fact in facts if (key := _terms([fact.key])) and key <= wanted]
     if keyed:
-        asked = {fact.id: rest - _terms([fact.key]) for fact in keyed}
+        asked = {fact.id: rest - _shared([fact.key], rest) for fact in keyed}
         return [
-            fact for fact in keyed if not asked[fact.id] or _terms(_values(fact)) & asked[fact.id]
+            fact for fact in keyed if not asked[fact.id] or _overlap(_values(fact), asked[fact.id])
         ] or keyed
-    shared = {fact.id: len(_terms(_fact_text(fact)) & rest) for fact in facts}
+    shared = {fact.id: len(_shared(_fact_text(fact), rest)) for fact in facts}
     most = max(shared.values(), default=0)
     return [fact for fact in facts if most and shared[fact.id] == most]
 
@@ -149,7 +149,11 @@ def _values(fact: FactView) -> tuple[str, ...]:
 
 
 def _overlap(texts: Iterable[str], wanted: frozenset[str]) -> bool:
-    return bool(_terms(texts) & wanted)
+    return bool(wanted) and any(held_terms(text, wanted) for text in texts)
+
+
+def _shared(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[str]:
+    return frozenset().union(*(held_terms(text, wanted) for text in texts))
 
 
 def _terms(texts: Iterable[str]) -> frozenset[str]:

@@ -5,7 +5,7 @@ The open tail is searched too and marked, and each hit stands with the messages 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,10 +21,10 @@ from shared.domain.ranking.messages import Ranked
 from shared.domain.ranking.said import Said
 from shared.domain.ranking.scoring import shares_of
 from shared.domain.ranking.weights import SHIPPED
-from shared.domain.search_terms import matched_terms
+from shared.domain.search_terms import QueryWord, query_words, words_held
 from shared.domain.turns import UNTHREADED
 from shared.store.batches import BatchItem
-from shared.store.blocks import BlockRow, blocks_of_turns
+from shared.store.block_places import Holder, blocks_holding
 from shared.store.database import ReadTx, WriteTx
 from shared.store.messages import StoredMessage, messages_by_id
 
@@ -102,13 +102,14 @@ def search_raw(tx: WriteTx, reader: Reader, asked: RawSearch) -> RawReply:
 def _hits(tx: ReadTx, reader: Reader, query: str, ranking: Ranking, *, limit: int) -> list[RawHit]:
     best = ranking.ranked[:limit]
     places = {one.said.id: (one.said.thread, one.said.turn) for one in best}
-    blocks = blocks_of_turns(tx, reader.name, list(places.values()))
-    beside = _beside(ranking.said)
+    blocks = blocks_holding(tx, reader.name, places.values())
+    beside = _beside(ranking.said, set(places.values()))
     shown = {name for one in best for name in (one.said.id, *beside[one.said.id]) if name}
     stored = messages_by_id(tx, shown)
+    asked = query_words(query)
     return [
         _hit(
-            query,
+            asked,
             one,
             ranking,
             stored=stored[one.said.id],
@@ -120,16 +121,16 @@ def _hits(tx: ReadTx, reader: Reader, query: str, ranking: Ranking, *, limit: in
 
 
 def _hit(
-    query: str,
+    asked: Sequence[QueryWord],
     one: Ranked,
     ranking: Ranking,
     *,
     stored: StoredMessage,
-    block: BlockRow | None,
+    block: Holder | None,
     nearby: Nearby,
 ) -> RawHit:
     message = stored.message
-    words = matched_terms(query, one.said.held)
+    words = words_held(asked, one.said.held)
     card = message_card(stored, content=excerpt(message.content, words))
     return RawHit(
         message_id=message.id,
@@ -152,17 +153,21 @@ def _hit(
     )
 
 
-def _beside(said: Iterable[Said]) -> dict[str, tuple[str | None, str | None]]:
-    """Return which messages stand right before and after each one in its thread."""
-    ordered = sorted(said, key=lambda one: (one.thread, one.turn, one.position))
+def _beside(
+    said: Iterable[Said], places: Collection[tuple[str, int]]
+) -> dict[str, tuple[str | None, str | None]]:
+    """Return which messages stand right before and after each one of these turns, in its thread."""
+    around = {(thread, turn + step) for thread, turn in places for step in (-1, 0, 1)}
+    near = [one for one in said if (one.thread, one.turn) in around]
+    near.sort(key=lambda one: (one.thread, one.turn, one.position))
     before: dict[str, str] = {}
     after: dict[str, str] = {}
-    for earlier, later in pairwise(ordered):
+    for earlier, later in pairwise(near):
         # Turns are loaded whole, so only a turn in between can be missing.
         if later.thread == earlier.thread and later.turn - earlier.turn <= 1:
             before[later.id] = earlier.id
             after[earlier.id] = later.id
-    return {one.id: (before.get(one.id), after.get(one.id)) for one in ordered}
+    return {one.id: (before.get(one.id), after.get(one.id)) for one in near}
 
 
 def _nearby(stored: Mapping[str, StoredMessage], before: str | None, after: str | None) -> Nearby:

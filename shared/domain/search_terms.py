@@ -78,6 +78,30 @@ def search_terms(text: str) -> list[str]:
     return [variant for term in _telling(_terms(text)) for variant in _variants(term.text)]
 
 
+def held_terms(text: str, wanted: Collection[str]) -> frozenset[str]:
+    """Return which of these terms a text is indexed under, as `search_terms` cuts it.
+
+    A plain word whose first letter begins none of them is not stemmed: an ending is all that a
+    stemmer takes.
+    """
+    initials = {term.removeprefix(FOLDED_PREFIX)[:1] for term in wanted}
+    normalised = _normalised(text[:MAX_INDEXED_CHARS])
+    if ASIAN_RUN.search(normalised) or _HYPHENATED.search(normalised):
+        return frozenset(wanted).intersection(search_terms(text))
+    is_telling = False
+    found: set[str] = set()
+    for word in words(normalised):
+        if word[0] not in initials and word.isascii() and word.isalpha():
+            is_telling = is_telling or not _is_functional(word)
+        else:
+            cut = _indexed_word if len(word) <= MAX_TERM_LENGTH else _indexed_word.__wrapped__
+            terms = cut(word)
+            is_telling = is_telling or bool(terms)
+            found.update(terms)
+    # A text of function words alone is indexed under those.
+    return frozenset(wanted).intersection(found if is_telling else search_terms(text))
+
+
 def query_terms(text: str) -> dict[str, float]:
     """Return the terms a query asks for, each with its weight above 0 and at most 1.
 
@@ -99,12 +123,29 @@ def matched_terms(query: str, document: Collection[str]) -> tuple[str, ...]:
 
     A character that only matched as part of a longer match is left out.
     """
-    held = frozenset(document)
-    found = dict.fromkeys(
-        term.surface
+    return words_held(query_words(query), document)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWord:
+    """A word as a query writes it, and the terms under which a document may hold it."""
+
+    surface: str
+    terms: tuple[str, ...]
+
+
+def query_words(query: str) -> tuple[QueryWord, ...]:
+    """Return the words of a query, to be looked for in many documents."""
+    return tuple(
+        QueryWord(term.surface, (term.text, *_folded_queries(term.text)))
         for term in _telling(_terms(query))
-        if not held.isdisjoint((term.text, *_folded_queries(term.text)))
     )
+
+
+def words_held(asked: Iterable[QueryWord], document: Collection[str]) -> tuple[str, ...]:
+    """Return which words of a query a document's terms hold, as `matched_terms` does."""
+    held = frozenset(document)
+    found = dict.fromkeys(word.surface for word in asked if not held.isdisjoint(word.terms))
     return tuple(
         word for word in found if not any(word != other and word in other for other in found)
     )

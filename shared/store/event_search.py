@@ -95,11 +95,10 @@ def search_events(
         return []
     statement = _hits_of(shape_of(scope, wanted))
     rows = _found(tx, statement, scope, terms, wanted=wanted, limit=limit)
-    named = (row for row in rows if names_all(row.participants, wanted.participants))
     named_terms = terms_of(rows, list(terms))
     return [
         EventHit(row.document_id, row.score, named_terms(row.held), _standing(row))
-        for row, _ in zip(named, range(limit), strict=False)
+        for row in _naming(rows, wanted, limit)
     ]
 
 
@@ -145,8 +144,7 @@ def passing_events(
     if only is not None:
         values["ids"] = list(only)
     rows = statement.rows(tx, limit=_UNLIMITED if wanted.participants else limit, **values)
-    named = (row.event_id for row in rows if names_all(row.participants, wanted.participants))
-    return [event_id for event_id, _ in zip(named, range(limit), strict=False)]
+    return [row.event_id for row in _naming(rows, wanted, limit)]
 
 
 def has_visible_events(tx: ReadTx, scope: EventScope) -> bool:
@@ -216,6 +214,13 @@ def _passing(shape: FilterShape, intent: TemporalIntent | None, *, asks_about_so
     if asks_about_some:
         statement = statement.where(events.c.event_id == any_(bindparam("ids", type_=ARRAY(Text))))
     return Direct(statement.order_by(*order).limit(_LIMIT))
+
+
+def _naming(rows: list[Any], wanted: EventFilter, limit: int) -> list[Any]:
+    """Return the first rows that name all wanted participants."""
+    if not wanted.participants:
+        return rows
+    return [row for row in rows if names_all(row.participants, wanted.participants)][:limit]
 
 
 def _standing(row: Any) -> EventStanding:

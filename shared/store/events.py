@@ -64,6 +64,26 @@ _SAME = Direct(
         events.c.fingerprint == any_(bindparam("fingerprints", type_=ARRAY(Text)))
     ).order_by(events.c.event_id)
 )
+_OTHER = events.alias("other")
+_LINKS = Direct(
+    select(event_links.c.event_id, event_links.c.kind, event_links.c.other_event_id)
+    .join(
+        _OTHER,
+        (_OTHER.c.tenant_id == bindparam("tenant_id"))
+        & (
+            _OTHER.c.event_id
+            == case(
+                (event_links.c.event_id == _IDS, event_links.c.other_event_id),
+                else_=event_links.c.event_id,
+            )
+        ),
+    )
+    .where(
+        event_links.c.tenant_id == bindparam("tenant_id"),
+        (event_links.c.event_id == _IDS) | (event_links.c.other_event_id == _IDS),
+        in_version(live_derivation(_OTHER), _OTHER),
+    )
+)
 _SHOWN = [status.value for status in VISIBLE]
 
 
@@ -196,21 +216,7 @@ def links_of(tx: ReadTx, event_ids: Collection[str]) -> list[EventLink]:
     """Return every link between one of the events and an event that readers see."""
     if not event_ids:
         return []
-    other = events.alias("other")
-    far_end = case(
-        (event_links.c.event_id.in_(event_ids), event_links.c.other_event_id),
-        else_=event_links.c.event_id,
-    )
-    statement = (
-        select(event_links)
-        .join(other, (other.c.tenant_id == tx.tenant_id) & (other.c.event_id == far_end))
-        .where(
-            event_links.c.tenant_id == tx.tenant_id,
-            event_links.c.event_id.in_(event_ids) | event_links.c.other_event_id.in_(event_ids),
-            in_version(live_derivation(other), other),
-        )
-    )
-    rows = tx.connection.execute(statement)
+    rows = _LINKS.rows(tx, ids=list(event_ids))
     return [EventLink(row.event_id, row.kind, row.other_event_id) for row in rows]
 
 

@@ -10,6 +10,7 @@ from shared.domain.search_terms import (
     FOLDED_PREFIX,
     MAX_INDEXED_CHARS,
     MAX_TERM_LENGTH,
+    held_terms,
     matched_terms,
     query_terms,
     search_terms,
@@ -204,3 +205,22 @@ def test_what_a_text_is_indexed_under_its_own_query_finds(text: str) -> None:
     asked = query_terms(text)
     assert {term for term in search_terms(text) if not term.startswith(FOLDED_PREFIX)} <= set(asked)
     assert bool(asked) == bool(search_terms(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The skies were dying over the harbours; singly, the dogs ran early.",
+        "We'll visit the café in Zürich on the 3rd, v1.2.3 is out, U.S.A. too",
+        "a well-known state-of-the-art pre-release",
+        "it was that, and on the other",
+        "l'école d'été and 1,234 things",
+        "望远镜 is in the attic 阁楼",
+        "",
+        "?!",
+    ],
+)
+def test_the_terms_that_a_text_holds_are_those_it_is_indexed_under(text: str) -> None:
+    wanted = set(query_terms(text)) | set(search_terms(text)) | {"sky", "die", "harbour", "zurich"}
+    for asked in (wanted, *({term} for term in wanted)):
+        assert held_terms(text, asked) == asked & set(search_terms(text))
