@@ -70,6 +70,7 @@ _SEPARATORS = re.compile(r"[\s_-]+")
 _ALLERGY = re.compile(
     r"\b(?:is|are|am|i'm|he's|she's|be|severely|highly|deathly|also)\s+(?:\w+\s+)?allergic to\b"
     r"|\bha(?:s|ve)\s+(?:an?\s+)?(?:[\w-]+\s+){0,3}allerg(?:y|ies)\b"
+    r"|\b(?:my|his|her|their|our|\w+'s)\s+(?:[\w-]+\s+){0,3}allerg(?:y|ies)\s+to\b"
     r"|\banaphyla\w+|对[^。，！？,.!?]{1,20}过敏",
     re.IGNORECASE,
 )

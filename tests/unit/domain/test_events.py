@@ -64,6 +64,8 @@ def test_a_category_only_ever_raises(proposed: Criticality, category: str | None
         "我对花生过敏，不对牛奶过敏。",
         "I'm allergic to nuts but not allergic to milk.",
         "I'm severely allergic to bee stings",
+        "Marta mentions her allergy to hazelnuts.",
+        "Tiago's severe allergies to nuts and milk",
         "用户对花生过敏。",
     ],
 )
@@ -81,6 +83,7 @@ def test_an_allergy_said_in_so_many_words_is_recognised(text: str) -> None:
         "我不对花生过敏。",
         "我没有食物过敏。",
         "The user read an article on allergies.",
+        "Mia's article explains what an allergy to pollen is.",
         "用户对花生不过敏。",
         "用户没有对花生过敏。",
         "I like running.",
