@@ -53,7 +53,15 @@ def test_the_retrieval_track_measures_every_unit_and_baseline(
     key = system.new_tenant("measured").admin_key
     out = tmp_path / "retrieval.json"
     done = system.command(
-        "eval", "retrieval", str(labelled), "--events", "--json", str(out), key=key
+        "eval",
+        "retrieval",
+        str(labelled),
+        "--events",
+        "--parallel",
+        "2",
+        "--json",
+        str(out),
+        key=key,
     )
     assert done.returncode == 0, done.stderr
     results = read_results(out)
@@ -93,7 +101,7 @@ def test_every_ablation_has_an_effect_or_a_reason(
     assert emptied["without"] == 0.0 < emptied["whole"]
     undecayed = effects["no-decay", "context, same conversation", "tokens"]
     assert undecayed["change"] >= 0
-    policy = system.client(key).get("/v1/namespaces/ablate-whole:made-up").json()["policy"]
+    policy = system.client(key).get("/v1/namespaces/eval-events:made-up").json()["policy"]
     assert policy["block_decay_lambda"] == 0.3
 
 

@@ -121,12 +121,13 @@ def ablate(
     prefix: str,
     vectors: str | None,
     on_question: Callable[[], None],
+    parallel: int = 1,
 ) -> AblationResult:
     """Measure the whole system, then each named ablation; raises Refused or Unavailable.
 
     `vectors` names the installation's provider, None where it has none.
     """
-    run = _Run(Asking(client), questions, prefix, vectors is not None, on_question)
+    run = _Run(Asking(client), questions, prefix, vectors, on_question, parallel)
     whole = run.whole()
     effects: list[Effect] = []
     skipped: list[Skipped] = []
@@ -156,11 +157,12 @@ class _Run:
     asking: Asking
     questions: QuestionSet
     prefix: str
-    vectors: bool
+    vectors: str | None
     on_question: Callable[[], None]
+    parallel: int
 
     def whole(self) -> Whole:
-        loading = Loading(f"{self.prefix}-whole", events=True, vectors=self.vectors)
+        loading = Loading.named(self.prefix, events=True, provider=self.vectors)
         held = hold(self.asking, self.questions, loading)
         wanted = Wanted(
             blocks=False, events=True, elsewhere={OTHER: {}, NO_NODES: {"max_nodes": 0}}
@@ -187,16 +189,21 @@ class _Run:
         elif name == "events-only":
             yield _ranked("messages", answers, list(_from_events(whole)))
         elif name == "raw-only":
-            yield from self._apart("raw", events=False, vectors=self.vectors)
+            yield from self._apart(events=False, vectors=self.vectors)
         elif name == "no-vectors":
-            yield from self._apart("words", events=True, vectors=False)
+            yield from self._apart(events=True, vectors=None)
 
-    def _apart(self, name: str, *, events: bool, vectors: bool) -> Iterator[System]:
+    def _apart(self, *, events: bool, vectors: str | None) -> Iterator[System]:
         """Ask namespaces in which less was derived."""
-        loading = Loading(f"{self.prefix}-{name}", events=events, vectors=vectors)
+        loading = Loading.named(self.prefix, events=events, provider=vectors)
         held = hold(self.asking, self.questions, loading)
         wanted = Wanted(
-            blocks=False, events=events, gate=False, own_context=False, elsewhere={OTHER: {}}
+            blocks=False,
+            events=events,
+            gate=False,
+            own_context=False,
+            elsewhere={OTHER: {}},
+            parallel=self.parallel,
         )
         yield from _systems(ask_all(self.asking, held, wanted, self.on_question))
 

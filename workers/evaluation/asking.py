@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -42,13 +43,15 @@ _CITED: Final = 3
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is asked beside messages. `elsewhere` holds the contexts of another conversation by
-    name, each with its limits as the API takes them."""
+    name, each with its limits as the API takes them. So many conversations are asked at a time as
+    `parallel` says; more than one makes requests wait for each other."""
 
     blocks: bool = True
     events: bool = False
     gate: bool = True
     own_context: bool = True
     elsewhere: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    parallel: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,19 @@ class Answers:
     judged: list[Judged] = field(default_factory=list)
     own_tokens: dict[str, int] = field(default_factory=dict)
     degraded: int = 0
+
+    def add(self, other: Answers) -> None:
+        """Take what another conversation's questions got behind what is here."""
+        self.asked += other.asked
+        self.messages += other.messages
+        self.blocks += other.blocks
+        self.events += other.events
+        self.event_cards += other.event_cards
+        self.judged += other.judged
+        self.own_tokens |= other.own_tokens
+        self.degraded += other.degraded
+        for name, values in other.contexts.items():
+            self.contexts.setdefault(name, []).extend(values)
 
     def scored(self, values: Sequence[Mapping[str, float]]) -> list[Scored]:
         """Return one row a question with known evidence, in order."""
@@ -108,29 +124,47 @@ def ask_all(
     own_name: str = "context, same conversation",
 ) -> Answers:
     """Ask every question of the conversations; raises Refused or Unavailable."""
+
+    def ask(one: Held) -> Answers:
+        return _ask_one(asking, one, wanted, on_question, own_name=own_name)
+
     answers = Answers()
-    for one in held:
-        own = _own_context(asking, one) if wanted.own_context else None
-        if own is not None:
-            answers.own_tokens[one.conversation.id] = own.tokens
-        for question in one.conversation.questions:
-            reply = ask_messages(asking, one.loaded.namespace, question.text)
-            answers.degraded += bool(reply["degraded_lanes"])
-            if wanted.gate:
-                answers.judged.append(_judged(asking, one, question, reply))
-            if question.evidence:
-                _add(answers, one, question, reply["items"])
-                _add_derived(asking, answers, one, question, wanted)
-                _add_elsewhere(asking, answers, one, question, wanted, reply["items"])
-                if own is not None:
-                    _put(answers, own_name, own, question)
-            on_question()
+    with ThreadPoolExecutor(max_workers=wanted.parallel) as threads:
+        for part in threads.map(ask, held):
+            answers.add(part)
     return answers
 
 
 def own_context(asking: Asking, held: Sequence[Held]) -> dict[str, Given]:
     """Return what each conversation's own context holds now, by its id."""
     return {one.conversation.id: _own_context(asking, one) for one in held}
+
+
+def _ask_one(
+    asking: Asking,
+    one: Held,
+    wanted: Wanted,
+    on_question: Callable[[], None],
+    *,
+    own_name: str,
+) -> Answers:
+    answers = Answers()
+    own = _own_context(asking, one) if wanted.own_context else None
+    if own is not None:
+        answers.own_tokens[one.conversation.id] = own.tokens
+    for question in one.conversation.questions:
+        reply = ask_messages(asking, one.loaded.namespace, question.text)
+        answers.degraded += bool(reply["degraded_lanes"])
+        if wanted.gate:
+            answers.judged.append(_judged(asking, one, question, reply))
+        if question.evidence:
+            _add(answers, one, question, reply["items"])
+            _add_derived(asking, answers, one, question, wanted)
+            _add_elsewhere(asking, answers, one, question, wanted, reply["items"])
+            if own is not None:
+                _put(answers, own_name, own, question)
+        on_question()
+    return answers
 
 
 def _own_context(asking: Asking, one: Held) -> Given:

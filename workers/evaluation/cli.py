@@ -39,7 +39,13 @@ _File = Annotated[
 ]
 _Json = Annotated[Path | None, typer.Option("--json", help="Also write this results file.")]
 _Prefix = Annotated[
-    str, typer.Option(help="Each conversation goes to the namespace PREFIX:<its id>.")
+    str, typer.Option(help="Each conversation goes to a namespace PREFIX…:<its id>.")
+]
+_Parallel = Annotated[
+    int,
+    typer.Option(
+        min=1, max=16, help="Conversations asked at a time; above 1 latencies say little."
+    ),
 ]
 _Url = Annotated[str | None, typer.Option("--api-url", help="Where the API is.")]
 _Key = Annotated[str | None, typer.Option("--api-key", help="Better in STRATAGATE_API_KEY.")]
@@ -67,6 +73,7 @@ def eval_retrieval(
         bool, typer.Option("--vectors", help="Embed first and let vectors count.")
     ] = False,
     prefix: _Prefix = "eval",
+    parallel: _Parallel = 1,
     postgres: Annotated[
         str | None,
         typer.Option(
@@ -82,16 +89,12 @@ def eval_retrieval(
     questions = load_questions(file)
     with api_client(api_url, api_key) as client, Progress(*_COLUMNS, console=_err) as progress:
         found = embedder(client, vectors, provider)
-        loading = Loading(
-            prefix + ("-events" if events else "") + (f"-{found}" if found else ""),
-            events=events,
-            vectors=found is not None,
-        )
+        loading = Loading.named(prefix, events=events, provider=found)
         task = progress.add_task("asking", total=_count(questions))
         measured = evaluate(
             client,
             questions,
-            Track(loading, database_url(postgres)),
+            Track(loading, database_url(postgres), parallel),
             on_question=lambda: progress.advance(task),
         )
     result = measured.result
@@ -107,6 +110,7 @@ def eval_retrieval(
         _out.print(f"Skipped: {one.name}: {one.reason}", highlight=False)
     if json_file is not None:
         configuration = _configuration(questions, events=events, vectors=found)
+        configuration["parallel"] = parallel
         _write(json_file, "retrieval", asdict(result), configuration, questions, measured.postgres)
 
 
@@ -118,7 +122,8 @@ def eval_ablate(
         list[str] | None,
         typer.Option("--ablation", help=f"Only these; of {', '.join(ABLATIONS)}."),
     ] = None,
-    prefix: _Prefix = "ablate",
+    prefix: _Prefix = "eval",
+    parallel: _Parallel = 1,
     api_url: _Url = None,
     api_key: _Key = None,
 ) -> None:
@@ -136,8 +141,9 @@ def eval_ablate(
             client,
             questions,
             names,
-            prefix=prefix + (f"-{vectors}" if vectors else ""),
+            prefix=prefix,
             vectors=vectors,
+            parallel=parallel,
             on_question=lambda: progress.advance(task),
         )
     _show(ablation_tables(result))
@@ -145,6 +151,7 @@ def eval_ablate(
         _out.print(f"Skipped: {one.name}: {one.reason}", highlight=False)
     if json_file is not None:
         configuration = _configuration(questions, events=True, vectors=vectors)
+        configuration["parallel"] = parallel
         _write(json_file, "ablations", asdict(result), configuration, questions, None)
 
 

@@ -15,6 +15,7 @@ from workers.evaluation.question_set import EVIDENCE_KEY, Conversation, Turn
 
 _BATCH: Final = 100
 _LIMIT: Final = 100
+_BLOCK_LIMIT: Final = 50
 _PAGE: Final = 200
 _POLL_S: Final = 2.0
 _LONGEST_STANDSTILL_S: Final = 180.0
@@ -38,6 +39,12 @@ class Loading:
     prefix: str
     events: bool = False
     vectors: bool = False
+
+    @classmethod
+    def named(cls, prefix: str, *, events: bool, provider: str | None) -> Loading:
+        """Return a loading whose prefix says what is derived, so that no run disturbs another."""
+        name = prefix + ("-events" if events else "") + (f"-{provider}" if provider else "")
+        return cls(name, events=events, vectors=provider is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +124,7 @@ def ask_messages(asking: Asking, namespace: str, question: str) -> dict[str, Any
 def ask_blocks(asking: Asking, namespace: str, question: str) -> list[str]:
     """Return the first turns of the blocks found, best first."""
     path = f"/v1/retrieval/{namespace}/blocks/search"
-    reply = asking.timed("blocks", "POST", path, {"query": question, "limit": _LIMIT})
+    reply = asking.timed("blocks", "POST", path, {"query": question, "limit": _BLOCK_LIMIT})
     return [str(item["block"]["turn_range"][0]) for item in reply["items"]]
 
 

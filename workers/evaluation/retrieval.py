@@ -38,10 +38,12 @@ _POSTGRES: Final = "Postgres full text"
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """What a run measures; `database_url` is where Postgres is asked for its own ranking."""
+    """What a run measures; `database_url` is where Postgres is asked for its own ranking, and so
+    many conversations as `parallel` says are asked at a time."""
 
     loading: Loading
     database_url: str
+    parallel: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def evaluate(
     asking = Asking(client)
     held = hold(asking, questions, track.loading)
     events = track.loading.events
-    wanted = Wanted(events=events, elsewhere=_ELSEWHERE if events else {})
+    wanted = Wanted(events=events, elsewhere=_ELSEWHERE if events else {}, parallel=track.parallel)
     answers = ask_all(asking, held, wanted, on_question)
     own = list(_own_systems(answers))
     baselines = list(_baselines(questions, answers))
