@@ -22,7 +22,9 @@ from workers.prompts.rendering import (
 )
 
 VERSION: Final = "project/2"
-_NODES_BESIDE_EVENTS: Final = 4
+_NODES_BESIDE_EVENTS: Final = 3
+_FEWEST_FACTS: Final = 4
+_MOST_FACTS: Final = 12
 
 Source = Annotated[str, Field(json_schema_extra={NAMED_BY: "event"})]
 Sources = Annotated[list[Source], Field(min_length=1, max_length=12)]
@@ -43,7 +45,7 @@ class MetadataProvenance(ReplyModel):
 
     name: Sources
     aliases: list[LabelProvenance] = Field(max_length=3)
-    tags: list[LabelProvenance] = Field(max_length=3)
+    tags: list[LabelProvenance] = Field(max_length=2)
 
 
 class FactReply(ReplyModel):
@@ -64,7 +66,7 @@ class NodeReply(ReplyModel):
     name: Name
     type: NodeType
     aliases: list[Name] = Field(max_length=3)
-    tags: list[Name] = Field(max_length=3)
+    tags: list[Name] = Field(max_length=2)
     metadata_provenance: MetadataProvenance
     facts: list[FactReply] = Field(json_schema_extra={COUNTED_BY: "facts"})
     status: Literal["active", "disputed"] = "active"
@@ -157,7 +159,8 @@ def room_of(material: ProjectInput) -> ReplyRoom:
     events = len(material.events)
     nodes = min(MAX_NODES, events + _NODES_BESIDE_EVENTS)
     refs = tuple(f"n{number}" for number in range(1, nodes + 1))
-    most = {"nodes": nodes, "edges": min(MAX_EDGES, nodes), "facts": min(12, events + 2)}
+    facts = min(_MOST_FACTS, max(_FEWEST_FACTS, events))
+    most = {"nodes": nodes, "edges": min(MAX_EDGES, nodes), "facts": facts}
     return ReplyRoom({"event": sources_of(material).names, "node": refs}, most)
 
 

@@ -88,12 +88,15 @@ def test_the_checks_run_in_order_and_cover_every_suite():
 def test_one_failed_step_fails_the_whole_and_the_rest_still_runs(monkeypatch, capsys):
     fake = [
         checks.Step("first", (sys.executable, "-c", "raise SystemExit(3)")),
+        checks.Step("beside", (sys.executable, "-c", "exit('a fault')"), is_beside=True),
         checks.Step("second", (sys.executable, "-c", "")),
     ]
     monkeypatch.setattr(checks, "steps", lambda *, full: fake)
     assert checks.run_checks(full=False) == 1
     said = capsys.readouterr().out
     assert "first   FAILED" in said
+    assert "beside  FAILED" in said
+    assert "a fault" in said
     assert "second  passed" in said
     assert "Not run" in said
     assert "--full" in said
