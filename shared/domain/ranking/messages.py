@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from typing import Final, NamedTuple
 
@@ -15,6 +14,12 @@ from shared.domain.ranking.scoring import scale_to_best, weighted_sum
 from shared.domain.ranking.weights import SHIPPED, Signal
 from shared.domain.ranking.wording import asks, fullness, share_of_questions, tells_time
 from shared.domain.ranking.words import WordScorer, with_names, word_scorer
+
+# Named here as well: a member's look-up in its class is dear, and there are ten for each message.
+_WORDS, _MEANING, _COVERAGE = Signal.WORDS, Signal.MEANING, Signal.COVERAGE
+_EVENTS, _SPEAKER, _ANSWERS = Signal.EVENTS, Signal.SPEAKER, Signal.ANSWERS
+_TELLS_TIME, _SAID_THEN, _SITTING = Signal.TELLS_TIME, Signal.SAID_THEN, Signal.SITTING
+_LENGTH, _ONLY_ASKS = Signal.LENGTH, Signal.ONLY_ASKS
 
 _BEST_OF_SITTING: Final = 3
 """How many of its best messages speak for a sitting."""
@@ -32,8 +37,7 @@ class Ranked(NamedTuple):
     near: Near
 
 
-@dataclass(slots=True)
-class _Scored:
+class _Scored(NamedTuple):
     said: Said
     near: Near
     sitting: int
@@ -57,7 +61,7 @@ def rank_messages(
     scored = _scored(asked, messages, stats, likeness)
     if not scored:
         return []
-    for signal in (Signal.WORDS, Signal.EVENTS, Signal.ANSWERS):
+    for signal in (_WORDS, _EVENTS, _ANSWERS):
         scale_to_best([one.signals for one in scored], signal)
     if likeness is not None:
         _add_meaning(scored, likeness)
@@ -66,7 +70,8 @@ def rank_messages(
     # A plain dict is asked ten thousand times in a search, at half the price of a proxy.
     counts = dict(weights)
     ranked = [
-        Ranked(one.said, weighted_sum(one.signals, counts), one.signals, one.near) for one in scored
+        Ranked(said, weighted_sum(signals, counts), signals, beside)
+        for said, beside, _, signals in scored
     ]
     ranked.sort(key=_order)
     return ranked
@@ -84,7 +89,7 @@ def _scored(
             words = scorer.joined(said, beside)
             if words > 0 or said.events > 0 or said.id in alike:
                 signals = _signals(asked, said, beside.previous, scorer)
-                signals[Signal.WORDS] = words
+                signals[_WORDS] = words
                 found.append(_Scored(by_id[said.id], beside, number, signals))
     return found
 
@@ -96,16 +101,16 @@ def _signals(
     content = said.content
     led = previous is not None and bool(previous.held) and asks(previous.content)
     signals = {
-        Signal.COVERAGE: scorer.coverage(said),
-        Signal.EVENTS: said.events,
-        Signal.ANSWERS: scorer.own(previous) if previous and led else 0.0,
-        Signal.LENGTH: fullness(content),
-        Signal.ONLY_ASKS: share_of_questions(content),
+        _COVERAGE: scorer.coverage(said),
+        _EVENTS: said.events,
+        _ANSWERS: scorer.own(previous) if previous and led else 0.0,
+        _LENGTH: fullness(content),
+        _ONLY_ASKS: share_of_questions(content),
     }
     if asked.is_about_time:
-        signals[Signal.TELLS_TIME] = float(tells_time(content))
+        signals[_TELLS_TIME] = float(tells_time(content))
     if asked.months or asked.years:
-        signals[Signal.SAID_THEN] = said_then(asked, said.said_at)
+        signals[_SAID_THEN] = said_then(asked, said.said_at)
     return signals
 
 
@@ -122,30 +127,31 @@ def _add_meaning(scored: Sequence[_Scored], likeness: Likeness) -> None:
     scaled = scaled_likeness(found, lowest=likeness.lowest)
     middle = sum(scaled.values()) / len(scaled) if scaled else 0.0
     for one in scored:
-        one.signals[Signal.MEANING] = scaled.get(one.said.id, middle)
+        one.signals[_MEANING] = scaled.get(one.said.id, middle)
 
 
 def _add_sitting(scored: Sequence[_Scored]) -> None:
     """Let a sitting's best hits speak for it: an answer may be told over several messages."""
     words: dict[int, list[float]] = {}
     for one in scored:
-        words.setdefault(one.sitting, []).append(one.signals[Signal.WORDS])
+        words.setdefault(one.sitting, []).append(one.signals[_WORDS])
     told = {number: sum(nlargest(_BEST_OF_SITTING, found)) for number, found in words.items()}
     best = max(told.values())
     if len(told) > 1 and best > 0:
         for one in scored:
-            one.signals[Signal.SITTING] = told[one.sitting] / best
+            one.signals[_SITTING] = told[one.sitting] / best
 
 
 def _add_speaker(asked: Asked, scored: Sequence[_Scored]) -> None:
     named = named_speakers(asked, {one.said.speaker for one in scored if one.said.speaker})
     for one in scored:
         if named:
-            one.signals[Signal.SPEAKER] = float(one.said.speaker in named)
+            one.signals[_SPEAKER] = float(one.said.speaker in named)
         elif asked.role is not None and one.said.speaker is None:
-            one.signals[Signal.SPEAKER] = _UNNAMED * (one.said.role == asked.role)
+            one.signals[_SPEAKER] = _UNNAMED * (one.said.role == asked.role)
 
 
 def _order(one: Ranked) -> tuple[float, float, int, int, str]:
-    moment = one.said.said_at.timestamp() if one.said.said_at else 0.0
-    return (-one.score, -moment, -one.said.turn, -one.said.position, one.said.id)
+    said = one.said
+    moment = said.said_at.timestamp() if said.said_at else 0.0
+    return (-one.score, -moment, -said.turn, -said.position, said.id)

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from shared.domain.bm25 import Bm25Stats
 from shared.domain.ranking.said import Near, Said
 from shared.domain.ranking.weights import K1, NAME, NEARNESS, B, Nearness
 from shared.domain.search_terms import search_terms
+
+_MOST: Final = K1 + 1
+"""What a term's frequency saturates towards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +38,23 @@ class WordScorer:
 
     def joined(self, said: Said, beside: Near) -> float:
         """Return BM25F of a message with its neighbours; its mean length grows by theirs."""
+        previous, following, before_previous = beside
         weights = self.nearness
         length = said.length
         frequencies = said.held
-        for lender, weight in zip(
-            beside,
-            (weights.previous, weights.following, weights.before_previous),
-            strict=True,
-        ):
-            if lender is None:
-                continue
-            length += weight * lender.length
-            if lender.held:
-                # Most messages hold no asked term, so nothing is copied before it must be.
-                joined = dict(frequencies)
-                for term, frequency in lender.held.items():
-                    joined[term] = joined.get(term, 0.0) + weight * frequency
-                frequencies = joined
+        # Most messages hold no asked term, so nothing is copied before it must be.
+        if previous is not None:
+            length += weights.previous * previous.length
+            if previous.held:
+                frequencies = _lent(frequencies, previous.held, weights.previous)
+        if following is not None:
+            length += weights.following * following.length
+            if following.held:
+                frequencies = _lent(frequencies, following.held, weights.following)
+        if before_previous is not None:
+            length += weights.before_previous * before_previous.length
+            if before_previous.held:
+                frequencies = _lent(frequencies, before_previous.held, weights.before_previous)
         return self._score(frequencies, length / self.joined_length) if frequencies else 0.0
 
     def coverage(self, said: Said) -> float:
@@ -61,7 +65,11 @@ class WordScorer:
         if not said.held or self.asked <= 0:
             return 0.0
         worth = self.worth
-        return sum(worth[term] for term in said.held if term in worth) / self.asked
+        held = 0.0
+        for term in said.held:
+            if term in worth:
+                held += worth[term]
+        return held / self.asked
 
     def _score(self, held: Mapping[str, float], relative_length: float) -> float:
         damping = K1 * (1 - B + B * relative_length)
@@ -69,7 +77,7 @@ class WordScorer:
         score = 0.0
         for term, frequency in held.items():
             if term in worth:
-                score += worth[term] * frequency * (K1 + 1) / (frequency + damping)
+                score += worth[term] * frequency * _MOST / (frequency + damping)
         return score
 
 
@@ -100,3 +108,11 @@ def with_names(terms: Mapping[str, float], messages: Iterable[Said]) -> list[Sai
 
 def _more(held: Mapping[str, float], terms: Iterable[str]) -> Mapping[str, float]:
     return {**held, **{term: held.get(term, 0.0) + NAME for term in terms}}
+
+
+def _lent(held: Mapping[str, float], lent: Mapping[str, float], weight: float) -> dict[str, float]:
+    """Return frequencies with a neighbour's, which count `weight`."""
+    joined = dict(held)
+    for term, frequency in lent.items():
+        joined[term] = joined.get(term, 0.0) + weight * frequency
+    return joined
