@@ -21,12 +21,12 @@ def ablations_section(results: Sequence[Results]) -> Section:
         "paired question by question, in percentage points (tokens as they are): **negative means "
         "that the part helps**. An interval that holds 0 shows no effect on these conversations."
     )
-    for place, one in enumerate(results, start=1):
-        _add(section, one, name=f"ablations-{place}")
+    for one in results:
+        _add(section, one)
     return section
 
 
-def _add(section: Section, one: Results, *, name: str) -> None:
+def _add(section: Section, one: Results) -> None:
     result = one.result
     section.say(f"### {one.path.stem}")
     vectors = result["vectors"]
@@ -49,7 +49,7 @@ def _add(section: Section, one: Results, *, name: str) -> None:
         ),
         words=5,
     )
-    section.add_figure(_forest(result["effects"], name, one))
+    section.add_figure(_forest(result["effects"], one))
     section.add_table(
         (
             "ablation", "of", "measure", "questions", "with", "without", "change",
@@ -88,7 +88,7 @@ def _formats(measure: str) -> tuple[Any, Any]:
     return lambda value: f"{value:.0f}", signed
 
 
-def _forest(effects: Sequence[Mapping[str, Any]], name: str, one: Results) -> Figure:
+def _forest(effects: Sequence[Mapping[str, Any]], one: Results) -> Figure:
     units = list(dict.fromkeys(effect["unit"] for effect in effects))
     panels = []
     for unit in units:
@@ -104,4 +104,4 @@ def _forest(effects: Sequence[Mapping[str, Any]], name: str, one: Results) -> Fi
             Dots(f"{unit}: {main}", "change in points; left of 0: the part helps", dots, True)
         )
     caption = f"What taking a part out changes, with 95 % intervals by question, {one.path.stem}"
-    return Figure(name, caption, panels, [one.digest])
+    return Figure(one.path.stem, caption, panels, [one.digest])

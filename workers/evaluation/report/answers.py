@@ -21,20 +21,20 @@ def answers_section(results: Sequence[Results]) -> Section:
         "most runs call correct, with Wilson's 95 % interval. *Runs* and *seeds* are the least and "
         "the most of one judge's runs and of the system's seeds. All in percent."
     )
-    for place, one in enumerate(results, start=1):
-        _add(section, one, name=f"answers-{place}")
+    for one in results:
+        _add(section, one)
     return section
 
 
-def _add(section: Section, one: Results, *, name: str) -> None:
+def _add(section: Section, one: Results) -> None:
     modes: Mapping[str, Any] = one.result["modes"]
     section.say(f"### {one.path.stem}")
     _add_correctness(section, modes)
-    section.add_figure(_correct(modes, f"{name}-correct", one))
+    section.add_figure(_correct(modes, one))
     _add_categories(section, modes)
     _add_stages(section, modes)
     if any(told["failed_at"] for mode in modes.values() for told in mode["judges"].values()):
-        section.add_figure(_stages(modes, f"{name}-stages", one))
+        section.add_figure(_stages(modes, one))
     _add_cost(section, modes)
     judging = one.result["judging"]
     section.say(
@@ -144,7 +144,7 @@ def _add_cost(section: Section, modes: Mapping[str, Any]) -> None:
     )  # fmt: skip
 
 
-def _correct(modes: Mapping[str, Any], name: str, one: Results) -> Figure:
+def _correct(modes: Mapping[str, Any], one: Results) -> Figure:
     panels = []
     for group in _MAIN_GROUPS:
         dots = [
@@ -159,10 +159,15 @@ def _correct(modes: Mapping[str, Any], name: str, one: Results) -> Figure:
         ]
         if dots:
             panels.append(Dots(f"{group} questions", "% correct by majority, 95 %", dots))
-    return Figure(name, f"Correct answers by mode and judge, {one.path.stem}", panels, [one.digest])
+    return Figure(
+        f"{one.path.stem}-correct",
+        f"Correct answers by mode and judge, {one.path.stem}",
+        panels,
+        [one.digest],
+    )
 
 
-def _stages(modes: Mapping[str, Any], name: str, one: Results) -> Figure:
+def _stages(modes: Mapping[str, Any], one: Results) -> Figure:
     bars = [(f"{n}, {j}", _failed(mode, j)) for n, mode in modes.items() for j in mode["judges"]]
     stages = sorted({stage for _, counts in bars for stage in counts})
     panel = Bars(
@@ -171,7 +176,12 @@ def _stages(modes: Mapping[str, Any], name: str, one: Results) -> Figure:
         [label for label, _ in bars],
         [Part(stage, [counts.get(stage, 0) for _, counts in bars]) for stage in stages],
     )
-    return Figure(name, f"Where wrong answers failed, {one.path.stem}", [panel], [one.digest])
+    return Figure(
+        f"{one.path.stem}-stages",
+        f"Where wrong answers failed, {one.path.stem}",
+        [panel],
+        [one.digest],
+    )
 
 
 def _judged(modes: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str, Any]]]:

@@ -35,12 +35,12 @@ def curves_section(results: Sequence[Results]) -> Section:
         "question with several pieces of evidence, *all* or *any* of them; its age is that of the "
         "oldest. What is gone from the context is not gone from memory: the tools find it."
     )
-    for place, one in enumerate(results, start=1):
-        _add(section, one, name=f"curves-{place}")
+    for one in results:
+        _add(section, one)
     return section
 
 
-def _add(section: Section, one: Results, *, name: str) -> None:
+def _add(section: Section, one: Results) -> None:
     conversations = one.result["conversations"]
     section.say(f"### {one.path.stem}")
     section.add_table(
@@ -62,7 +62,7 @@ def _add(section: Section, one: Results, *, name: str) -> None:
             for point in _chosen(conversation["points"], 1 if len(conversations) > 1 else _ROWS)
         ),
     )  # fmt: skip
-    section.add_figure(_figure(one, name))
+    section.add_figure(_figure(one))
     section.say("Evidence that stands in the context, in percent, by its age in turns.")
     section.add_table(
         ("age in turns", "questions", "looked at", *_MEASURES.values()),
@@ -79,7 +79,7 @@ def _add(section: Section, one: Results, *, name: str) -> None:
     section.say(source_line(one))
 
 
-def _figure(one: Results, name: str) -> Figure:
+def _figure(one: Results) -> Figure:
     cost: list[Line] = []
     for conversation in one.result["conversations"]:
         points = conversation["points"]
@@ -93,7 +93,7 @@ def _figure(one: Results, name: str) -> Figure:
         for m, label in _MEASURES.items()
     ]
     return Figure(
-        name,
+        one.path.stem,
         f"Tokens of the context and of the whole history, and evidence still in the context, "
         f"{one.path.stem}",
         [

@@ -109,7 +109,7 @@ def memory_section(results: Sequence[Results]) -> Section:
         "Of each process of a running stack, before any request and after a load: *RSS* counts "
         "shared pages in every process, *PSS* shares them out, so only PSS adds up. MiB."
     )
-    for place, one in enumerate(results, start=1):
+    for one in results:
         section.say(f"### {one.path.stem}")
         processes = one.result["processes"]
         columns = ("idle_rss_mib", "idle_pss_mib", "loaded_rss_mib", "loaded_pss_mib")
@@ -125,7 +125,7 @@ def memory_section(results: Sequence[Results]) -> Section:
         )
         section.add_figure(
             Figure(
-                f"memory-{place}",
+                one.path.stem,
                 f"Memory of the stack's processes, {one.path.stem}",
                 [_memory(processes)],
                 [one.digest],

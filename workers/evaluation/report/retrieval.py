@@ -32,12 +32,12 @@ def retrieval_section(results: Sequence[Results]) -> Section:
         "all of it is. In brackets the 95 % interval by question: resampling the questions of "
         "these conversations. The interval by conversation is wider and stands in the results file."
     )
-    for place, one in enumerate(results, start=1):
-        _add(section, one, name=f"retrieval-{place}")
+    for one in results:
+        _add(section, one)
     return section
 
 
-def _add(section: Section, one: Results, *, name: str) -> None:
+def _add(section: Section, one: Results) -> None:
     result = one.result
     section.say(f"### {one.path.stem}")
     section.say(
@@ -48,7 +48,7 @@ def _add(section: Section, one: Results, *, name: str) -> None:
     )
     cells = {(c["unit"], c["system"], c["category"], c["measure"]): c for c in result["cells"]}
     _add_overall(section, cells)
-    section.add_figure(_figure(cells, name, one))
+    section.add_figure(_figure(cells, one))
     _add_categories(section, cells)
     _add_differences(section, result["differences"])
     _add_abstention(section, result["abstention"])
@@ -156,7 +156,7 @@ def _add_abstention(section: Section, told: Mapping[str, Any] | None) -> None:
     )
 
 
-def _figure(cells: _Cells, name: str, one: Results) -> Figure:
+def _figure(cells: _Cells, one: Results) -> Figure:
     units = list(dict.fromkeys(unit for unit, _ in _systems(cells)))
     panels = [
         Dots(
@@ -171,7 +171,7 @@ def _figure(cells: _Cells, name: str, one: Results) -> Figure:
         for unit in units
         for measure in [_BY_CATEGORY.get(unit, _MAIN)]
     ]
-    return Figure(name, f"Evidence found by system, {one.path.stem}", panels, [one.digest])
+    return Figure(one.path.stem, f"Evidence found by system, {one.path.stem}", panels, [one.digest])
 
 
 def _systems(cells: _Cells) -> list[tuple[str, str]]:
