@@ -37,7 +37,11 @@ def configure_logs(log_format: Literal["json", "console"], log_level: str) -> No
         _without_text,
     ]
     structlog.configure(
-        processors=[*shared_steps, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared_steps,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,

@@ -19,7 +19,7 @@ from shared.logs import configure_logs, get_logger
 from shared.metrics import RINGS
 from shared.settings import QUEUES, Settings, get_settings
 from shared.tracing import start_tracing, stop_tracing
-from workers.process import close_process, deps_of_process
+from workers.process import close_process, deps_of_process, spare_collector
 from workers.runner import Deps, JobDied, JobRetried
 from workers.worker_metrics import forget_folder, serve_metrics
 
@@ -143,6 +143,7 @@ def _on_setup_logging(**_: Any) -> None:
 def _on_process_init(**_: Any) -> None:
     start_tracing("worker")
     deps()
+    spare_collector()
 
 
 def _on_process_shutdown(**_: Any) -> None:

@@ -30,6 +30,8 @@ def estimate_tokens(text: str) -> int:
     A run of ASCII costs a token for every four characters begun, any other code point one
     token, which also ends the run.
     """
+    if text.isascii():
+        return -(-len(text) // CHARS_PER_TOKEN)
     runs = [len(run) for run in _ASCII_RUN.findall(text)]
     return sum(-(-run // CHARS_PER_TOKEN) for run in runs) + len(text) - sum(runs)
 
@@ -52,8 +54,7 @@ def split_messages(messages: Sequence[Message], budget: int) -> list[list[Messag
     parts: list[list[Message]] = []
     room = 0
     for message in messages:
-        for piece in _pieces(message, budget):
-            cost = message_tokens(piece)
+        for piece, cost in _pieces(message, budget):
             if not parts or cost > room:
                 parts.append([])
                 room = budget
@@ -62,15 +63,19 @@ def split_messages(messages: Sequence[Message], budget: int) -> list[list[Messag
     return parts
 
 
-def _pieces(message: Message, budget: int) -> Iterator[Message]:
-    if message_tokens(message) <= budget:
-        yield message
+def _pieces(message: Message, budget: int) -> Iterator[tuple[Message, int]]:
+    """Cut a message where it is larger than the budget; with each piece what it costs."""
+    cost = message_tokens(message)
+    if cost <= budget:
+        yield message, cost
         return
     room = budget - MESSAGE_OVERHEAD_TOKENS
     for text in split_text(message.content, room):
-        yield replace(message, content=text, tool_calls=())
+        piece = replace(message, content=text, tool_calls=())
+        yield piece, message_tokens(piece)
     for calls in _call_groups(message.tool_calls, room):
-        yield replace(message, content="", tool_calls=calls)
+        piece = replace(message, content="", tool_calls=calls)
+        yield piece, message_tokens(piece)
 
 
 def _call_groups(

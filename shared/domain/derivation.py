@@ -89,9 +89,12 @@ def without_memory_context(text: str) -> str:
     them as one sentence. An opening mark without its end is left alone: it may be somebody's
     own words.
     """
+    passages = _passages(text)
+    if not passages:
+        return text
     pieces: list[str] = []
     done, has_words = 0, False
-    for start, end in [*_passages(text), (len(text), len(text))]:
+    for start, end in [*passages, (len(text), len(text))]:
         piece = text[done:start]
         says = bool(piece.strip())
         pieces += ["\n", piece] if says and has_words and done else [piece]
@@ -121,6 +124,10 @@ def is_memory_tool(name: str | None) -> bool:
 
 def _shortened(message: Message) -> Message:
     content = message.content
+    if not message.tool_calls and (
+        message.role is not Role.TOOL or len(content) <= _TOOL_TEXT_LIMIT
+    ):
+        return message
     if message.role is Role.TOOL and len(content) > _TOOL_TEXT_LIMIT:
         content = _cut_tool_text(content)
     calls = tuple(_shortened_call(call) for call in message.tool_calls)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from shared.domain.turns import UNTHREADED, Message, Origin, Role
 from shared.errors import NotFound
+from shared.store.block_surroundings import Around, around_in, around_of
 from shared.store.blocks import BlockRow, get_block
 from shared.store.database import ReadTx
 from shared.store.messages import turns_range
@@ -38,21 +39,33 @@ _OF_STATE: Final = (
 _PREFIX: Final = "of_"
 
 BLOCK_COLUMNS: Final = ", ".join(
-    ["b.messages AS messages", *(f"b.{_PREFIX}{name}" for name in (*_OF_BLOCK, *_OF_STATE))]
+    [
+        "b.messages AS messages",
+        "a.around",
+        "a.has_events",
+        *(f"b.{_PREFIX}{name}" for name in (*_OF_BLOCK, *_OF_STATE)),
+    ]
 )
 """SQL: the columns of `block_of`, for `block_material` to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockMaterial:
-    """A sealed block and what was said in it, in order, as models may see it."""
+    """A sealed block, what was said in it, in order, as models may see it, and what is around it.
+
+    `around` is of the live derivation, and there only where an extraction is to read the block.
+    """
 
     block: BlockRow
     messages: tuple[Message, ...]
+    around: Around | None = None
 
 
-def block_of(subject: str) -> str:
-    """Return the SQL that joins the block whose id the SQL `subject` gives, if there is one."""
+def block_of(subject: str, *, is_extracted: str) -> str:
+    """Return the SQL that joins the block whose id the SQL `subject` gives, if there is one.
+
+    The row of its namespace is `n`; what lies around it is read where `is_extracted` holds.
+    """
     columns = [f"b.{name} AS {_PREFIX}{name}" for name in _OF_BLOCK]
     columns += [f"s.{name} AS {_PREFIX}{name}" for name in _OF_STATE]
     # A turn that nothing was hidden in holds JSON's null, not SQL's, in its redacted calls.
@@ -73,6 +86,7 @@ def block_of(subject: str) -> str:
           ON s.tenant_id = b.tenant_id AND s.block_id = b.block_id
         WHERE b.tenant_id = :tenant_id AND b.block_id = {subject}
     ) AS b ON true
+    {around_of(is_extracted)}
     """  # noqa: S608 - joins constants of the code; every value is a parameter
 
 
@@ -81,7 +95,8 @@ def block_material(row: Any) -> BlockMaterial | None:
     if row.of_block_id is None:
         return None
     values = {name: getattr(row, _PREFIX + name) for name in (*_OF_BLOCK, *_OF_STATE)}
-    return BlockMaterial(BlockRow(**values), tuple(map(_message, row.messages or ())))
+    around = around_in(row) if row.around is not None else None
+    return BlockMaterial(BlockRow(**values), tuple(map(_message, row.messages or ())), around)
 
 
 def find_block_material(tx: ReadTx, block_id: str) -> BlockMaterial | None:

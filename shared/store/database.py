@@ -47,21 +47,19 @@ class _LateReadTx(ReadTx):
     """A transaction that begins when it is first asked for its connection."""
 
     __slots__ = ("_begin", "_begun")
-    _begin: Callable[[], ReadTx]
-    _begun: ReadTx | None
+    _begin: Callable[[], Connection]
+    _begun: Connection | None
 
-    def __init__(self, tenant_id: str, begin: Callable[[], ReadTx]) -> None:
+    def __init__(self, tenant_id: str, begin: Callable[[], Connection]) -> None:
         for name, value in (("tenant_id", tenant_id), ("_begin", begin), ("_begun", None)):
             object.__setattr__(self, name, value)
 
     @property
     def connection(self) -> Connection:
         """The connection, of a transaction that has begun by now."""
-        begun = self._begun
-        if begun is None:
-            begun = self._begin()
-            object.__setattr__(self, "_begun", begun)
-        return begun.connection
+        begun = self._begun or self._begin()
+        object.__setattr__(self, "_begun", begun)
+        return begun
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +77,17 @@ class QueueTx:
 class Database:
     """The app role's pool: every transaction names its tenant.
 
+    `plans_once`: a prepared statement keeps the plan it was first given, whatever its values.
+    Planning anew, as Postgres else may at each run, costs several times what such a statement does.
     Raises Unavailable (503) when Postgres cannot be reached or no connection gets free in time.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, plans_once: bool = False) -> None:
         url = settings.app_database_url
         role = None if url else settings.app_role
-        self.engine = _engine(url or settings.database_url, settings, role=role)
+        self.engine = _engine(
+            url or settings.database_url, settings, role=role, plans_once=plans_once
+        )
 
     @contextmanager
     def read(self, tenant_id: str) -> Iterator[ReadTx]:
@@ -98,7 +100,9 @@ class Database:
     def read_when_needed(self, tenant_id: str) -> Iterator[ReadTx]:
         """Open a read-only transaction as `tenant_id` where the block reads at all."""
         with ExitStack() as opened:
-            yield _LateReadTx(tenant_id, lambda: opened.enter_context(self.read(tenant_id)))
+            yield _LateReadTx(
+                tenant_id, lambda: opened.enter_context(self.read(tenant_id)).connection
+            )
 
     @contextmanager
     def write(self, tenant_id: str) -> Iterator[WriteTx]:
@@ -208,6 +212,7 @@ def _engine(
     role: str | None,
     pool_size: int | None = None,
     begins_implicitly: bool = False,
+    plans_once: bool = False,
 ) -> Engine:
     connect_args: dict[str, Any] = {"connect_timeout": 5, "application_name": "stratagate"}
     if settings.pgbouncer:
@@ -230,6 +235,8 @@ def _engine(
             if role is not None:
                 cursor.execute(f'SET ROLE "{role}"')
                 cursor.execute(f"SET statement_timeout TO {settings.statement_timeout_ms}")
+            if plans_once:
+                cursor.execute("SET plan_cache_mode TO force_generic_plan")
         dbapi_connection.commit()
         # Else psycopg would send a BEGIN of its own before ours.
         dbapi_connection.autocommit = not begins_implicitly

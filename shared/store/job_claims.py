@@ -29,6 +29,7 @@ _CLAIMED: Final = """
                   snoozed_s, payload, errors, usage, created_at AS enqueued_at
     )
     """
+_SUBJECT: Final = "CASE WHEN c.kind IN ('summarize', 'extract') THEN c.subject END"
 _CLAIM = Direct(f"{_CLAIMED} SELECT * FROM claimed")  # noqa: S608 - joins constants of the code
 _CLAIM_WITH_MATERIAL = Direct(
     f"""
@@ -39,7 +40,7 @@ _CLAIM_WITH_MATERIAL = Direct(
     FROM claimed AS c
     JOIN namespaces AS n ON n.tenant_id = :tenant_id AND n.namespace = c.namespace
     JOIN tenants AS t ON t.tenant_id = :tenant_id
-    {block_of("CASE WHEN c.kind IN ('summarize', 'extract') THEN c.subject END")}
+    {block_of(_SUBJECT, is_extracted="c.kind = 'extract'")}
     """  # noqa: S608 - joins constants of the code; every value is a parameter
 )
 

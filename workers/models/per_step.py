@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 from workers.models.port import Model, ModelReply, ModelTask, TaskKind
 
@@ -35,15 +34,7 @@ class PerStep:
         return self.by_kind.get(kind, self.default)
 
 
-@runtime_checkable
-class Choosing(Protocol):
-    """A model that stands for several, or wraps one that may."""
-
-    def of(self, kind: TaskKind) -> Model:
-        """Return the model that answers tasks of this kind."""
-        ...
-
-
 def model_for(model: Model, kind: TaskKind) -> Model:
-    """Return the model behind `model` that answers tasks of this kind."""
-    return model.of(kind) if isinstance(model, Choosing) else model
+    """Return the model that answers tasks of this kind: one that stands for several has `of`."""
+    choose: Callable[[TaskKind], Model] | None = getattr(model, "of", None)
+    return model if choose is None else choose(kind)

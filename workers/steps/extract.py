@@ -32,6 +32,7 @@ from shared.domain.jobs import (
 from shared.domain.provenance import is_evidence
 from shared.domain.turns import Message
 from shared.errors import NotFound
+from shared.store.block_material import BlockMaterial
 from shared.store.blocks import BlockRow, get_block_and_live, mark_ready
 from shared.store.database import ReadTx, WriteTx
 from shared.store.derivation_locks import lock_extraction
@@ -90,7 +91,7 @@ def load(tx: ReadTx, job: Job, context: StepContext) -> BlockToExtract | Cancel:
         return SOURCE_ERASED
     # Replies are checked against whole messages; the prompt shows bulky tool traffic shortened.
     messages = without_own_memory(said.messages)
-    target = _target(tx, said.block, messages, context)
+    target = _target(tx, said, messages, context)
     limits = call_limits(job, context)
     return BlockToExtract(
         parts=_split(target, limits),
@@ -194,10 +195,10 @@ def _outcome(
 
 
 def _target(
-    tx: ReadTx, block: BlockRow, messages: Sequence[Message], context: StepContext
+    tx: ReadTx, said: BlockMaterial, messages: Sequence[Message], context: StepContext
 ) -> ExtractInput:
-    version = context.derivation_version
-    around = surroundings_of(tx, block, version=version)
+    block, version = said.block, context.derivation_version
+    around = surroundings_of(tx, said, version=version, is_live=context.own_derivation is None)
     return ExtractInput(
         block_id=block.block_id,
         sequence=block.sequence,
@@ -209,7 +210,9 @@ def _target(
         allowed_source_message_ids=tuple(one.id for one in messages if is_evidence(one)),
         previous=around.previous,
         following=around.following,
-        timeline=timeline_of(tx, block, about=around.about, version=version),
+        timeline=timeline_of(tx, block, about=around.about, version=version)
+        if around.may_have_events
+        else (),
         language=context.policy.language,
     )
 

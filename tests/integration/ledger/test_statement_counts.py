@@ -22,7 +22,7 @@ from tests.support.databases import Tenant
 
 MOST = {
     JobKind.SUMMARIZE: 7,
-    JobKind.EXTRACT: 18,
+    JobKind.EXTRACT: 17,
     JobKind.PROJECT: 24,
 }
 MOST_A_TURN = 14
