@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from retrieval.event_cards import event_ref, source_time, temporal_card, weight_now
@@ -26,7 +26,6 @@ from shared.domain.activation import (
     render_activated,
 )
 from shared.domain.graph_view import EdgeView, FactView, NodeView
-from shared.store.blocks import list_blocks
 from shared.store.database import ReadTx
 from shared.store.events import StoredEvent, events_by_id, lasting_events
 from shared.store.vectors import VectorKind
@@ -77,16 +76,25 @@ def activated_section(
     *,
     query: str,
     thread_id: str,
+    own_block_ids: Collection[str],
     max_tokens: int,
     max_events: int,
     max_nodes: int,
 ) -> Activated:
     """Choose and render what other conversations know that bears on `query`.
 
+    `own_block_ids` are the blocks of the thread that asks.
     The JSON of the whole answer, text and lists, stays within `max_tokens`; an empty section
     is never less than its frame.
     """
-    events = _events(tx, reader, query, thread_id=thread_id, max_events=max_events)
+    events = _events(
+        tx,
+        reader,
+        query,
+        thread_id=thread_id,
+        own_block_ids=own_block_ids,
+        max_events=max_events,
+    )
     nodes = _nodes(tx, reader, query, thread_id=thread_id)
     lines = _node_lines(tx, nodes)
     chosen = chosen_nodes(
@@ -142,7 +150,13 @@ def _node(view: NodeView) -> ActivatedNode:
 
 
 def _events(
-    tx: ReadTx, reader: Reader, query: str, *, thread_id: str, max_events: int
+    tx: ReadTx,
+    reader: Reader,
+    query: str,
+    *,
+    thread_id: str,
+    own_block_ids: Collection[str],
+    max_events: int,
 ) -> dict[str, StoredEvent]:
     """Return the chosen events, by rank and weight together, none of the thread's own."""
     hits: list[StoredEvent] = []
@@ -167,8 +181,7 @@ def _events(
         for event in known.values()
     ]
     ordered = activation_order([event.event_id for event in hits], candidates)
-    own_blocks = {block.block_id for block in list_blocks(tx, reader.name, thread_id)}
-    chosen = chosen_events(ordered, own_block_ids=own_blocks, max_events=max_events)
+    chosen = chosen_events(ordered, own_block_ids=set(own_block_ids), max_events=max_events)
     return {one.id: known[one.id] for one in chosen}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from retrieval.event_ranking import EventQuery, RankedEvent
-from shared.domain.search_terms import held_terms, matched_terms
+from shared.domain.search_terms import TermFinder, matched_terms
 from shared.store.events import StoredEvent
 
 
@@ -11,10 +11,11 @@ def matched_fields(one: RankedEvent) -> list[str]:
     """Return the fields of an event that hold a term of the query, in a fixed order."""
     if not one.terms:
         return []
+    finder = TermFinder(one.terms)
     return [
         name
         for name, texts in _fields(one.event).items()
-        if any(held_terms(text, one.terms) for text in texts)
+        if any(finder.held(text) for text in texts)
     ]
 
 

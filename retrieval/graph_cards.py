@@ -71,7 +71,11 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class NodeCard:
-    """One node in brief, as it is now or stood at the instant asked for."""
+    """One node in brief, as it is now or stood at the instant asked for.
+
+    `rank_score` orders one reply and is never a confidence; `signals` is what each part gave to
+    it.
+    """
 
     node_id: str
     evidence_ref: str
@@ -85,6 +89,7 @@ class NodeCard:
     matched_fields: list[str]
     match_type: str
     match_reason: str
+    signals: dict[str, float]
     matched_facts: list[FactCard]
     matched_edges: list[EdgeCard]
     timeline: list[TimelineEntry]
@@ -120,6 +125,7 @@ def node_card(
     match: NodeMatch,
     *,
     score: float,
+    signals: Mapping[str, float],
     names: Mapping[str, str],
     events: Mapping[str, StoredEvent],
 ) -> NodeCard:
@@ -137,6 +143,7 @@ def node_card(
         matched_fields=list(match.fields),
         match_type=match.match_type,
         match_reason=match.reason,
+        signals=dict(signals),
         matched_facts=[fact_card(fact, view, events) for fact in match.facts],
         matched_edges=[edge_card(edge, view, names, events) for edge in match.edges],
         timeline=timeline(match.event_ids, events),

@@ -6,11 +6,11 @@ name, aliases, tags or type. What a query asks of a fact by its key must be that
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.domain.graph_view import EdgeView, FactView, NodeView
-from shared.domain.search_terms import held_terms, search_terms
+from shared.domain.search_terms import TermFinder, search_terms
 
 MAX_EVIDENCE = 6
 """The most events that one node's hit rests on."""
@@ -38,23 +38,22 @@ class NodeMatch:
 
 
 def match_node(
-    view: NodeView, terms: Collection[str], names: Mapping[str, Sequence[str]]
+    view: NodeView, terms: TermFinder, names: Mapping[str, Sequence[str]]
 ) -> NodeMatch | None:
     """Return what of a node's view holds the query's terms, None where nothing meaningful does.
 
     `names` gives the names and aliases of the nodes at the other ends, by id.
     """
-    wanted = frozenset(terms)
-    facts = _best_facts(view, wanted)
+    facts = _best_facts(view, terms)
     edges = [
         edge
         for edge in (*view.current_edges, *view.historical_edges)
-        if _overlap(names.get(_other_end(view, edge), ()), wanted)
+        if _holds(terms, names.get(_other_end(view, edge), ()))
     ]
-    own = _own_fields(view, wanted)
+    own = _own_fields(view, terms)
     if not (facts or edges or own):
         return None
-    fields = (*own, *_record_fields(view, facts, edges, wanted))
+    fields = (*own, *_record_fields(view, facts, edges, terms))
     is_current = any(f in view.current_facts for f in facts) or any(
         e in view.current_edges for e in edges
     )
@@ -75,46 +74,54 @@ def other_ends(view: NodeView) -> set[str]:
     return {_other_end(view, edge) for edge in (*view.current_edges, *view.historical_edges)}
 
 
-def _best_facts(view: NodeView, wanted: frozenset[str]) -> list[FactView]:
+def _best_facts(view: NodeView, terms: TermFinder) -> list[FactView]:
     """Return the facts that share the most terms with the query.
 
     A query that holds a whole key asks for that fact: its remaining words must be in the value.
     """
     facts = (*view.current_facts, *view.historical_facts)
-    rest = wanted - _shared((view.name, *view.aliases), wanted)
-    keyed = [fact for fact in facts if (key := _terms([fact.key])) and key <= wanted]
+    rest = terms.wanted - _held(terms, (view.name, *view.aliases))
+    keyed = [fact for fact in facts if _asks_for(terms, fact.key)]
     if keyed:
-        asked = {fact.id: rest - _shared([fact.key], rest) for fact in keyed}
+        asked = {fact.id: rest - terms.held(fact.key) for fact in keyed}
         return [
-            fact for fact in keyed if not asked[fact.id] or _overlap(_values(fact), asked[fact.id])
+            fact
+            for fact in keyed
+            if not asked[fact.id] or _held(terms, _values(fact)) & asked[fact.id]
         ] or keyed
-    shared = {fact.id: len(_shared(_fact_text(fact), rest)) for fact in facts}
+    shared = {fact.id: len(_held(terms, _fact_text(fact)) & rest) for fact in facts}
     most = max(shared.values(), default=0)
     return [fact for fact in facts if most and shared[fact.id] == most]
 
 
-def _own_fields(view: NodeView, wanted: frozenset[str]) -> tuple[str, ...]:
+def _asks_for(terms: TermFinder, key: str) -> bool:
+    """Tell whether a query holds all of a key."""
+    held = terms.held(key)
+    return bool(held) and held.issuperset(search_terms(key))
+
+
+def _own_fields(view: NodeView, terms: TermFinder) -> tuple[str, ...]:
     texts = {
         "name": (view.name,),
         "aliases": view.aliases,
         "tags": view.tags,
         "type": (view.type.value,),
     }
-    return tuple(name for name, given in texts.items() if _overlap(given, wanted))
+    return tuple(name for name, given in texts.items() if _holds(terms, given))
 
 
 def _record_fields(
     view: NodeView,
     facts: Sequence[FactView],
     edges: Sequence[EdgeView],
-    wanted: frozenset[str],
+    terms: TermFinder,
 ) -> tuple[str, ...]:
     found = {
         "currentFacts": any(fact in view.current_facts for fact in facts),
         "historicalFacts": any(fact in view.historical_facts for fact in facts),
         "currentEdgeEndpoints": any(edge in view.current_edges for edge in edges),
         "historicalEdgeEndpoints": any(edge in view.historical_edges for edge in edges),
-        "relations": any(_overlap((edge.relation,), wanted) for edge in edges),
+        "relations": any(_holds(terms, (edge.relation,)) for edge in edges),
     }
     return tuple(name for name, is_found in found.items() if is_found)
 
@@ -148,13 +155,9 @@ def _values(fact: FactView) -> tuple[str, ...]:
     return (fact.value,) if isinstance(fact.value, str) else fact.value
 
 
-def _overlap(texts: Iterable[str], wanted: frozenset[str]) -> bool:
-    return bool(wanted) and any(held_terms(text, wanted) for text in texts)
+def _holds(terms: TermFinder, texts: Iterable[str]) -> bool:
+    return any(terms.held(text) for text in texts)
 
 
-def _shared(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[str]:
-    return frozenset().union(*(held_terms(text, wanted) for text in texts))
-
-
-def _terms(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(term for text in texts for term in search_terms(text))
+def _held(terms: TermFinder, texts: Iterable[str]) -> frozenset[str]:
+    return frozenset().union(*map(terms.held, texts))

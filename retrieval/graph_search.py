@@ -13,8 +13,11 @@ from retrieval.progress import Pending, empty_reason, next_step, pending
 from retrieval.reader import Reader
 from retrieval.schemas import GraphSearch
 from retrieval.times import read_instant
+from shared.domain.fusion import Scaling, scaled_scores
 from shared.domain.graph_view import NodeView
-from shared.domain.search_terms import query_terms
+from shared.domain.ranking.scoring import Signals, rank_by_signals, shares_of
+from shared.domain.ranking.weights import NODES, Signal
+from shared.domain.search_terms import TermFinder, query_terms
 from shared.store.batches import BatchItem
 from shared.store.database import ReadTx, WriteTx
 from shared.store.events import events_by_id
@@ -33,6 +36,7 @@ class FoundNode:
     view: NodeView
     match: NodeMatch
     score: float
+    signals: Signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +104,15 @@ def found_nodes(
     live = nodes_of_version(tx, version, [hit.document_id for hit in hits])
     scores = {hit.document_id: hit.score for hit in hits if hit.document_id in live}
     loaded = load_views(tx, list(scores), at=at, except_thread=except_thread)
-    spellings = loaded.spellings
-    found = [
-        FoundNode(view, match, scores[view.id])
+    spellings, finder = loaded.spellings, TermFinder(terms)
+    matches = {
+        view.id: (view, match)
         for view in loaded.asked
-        if (match := match_node(view, terms, spellings)) is not None
-    ]
-    return loaded, sorted(found, key=lambda one: (-one.score, one.view.id))
+        if (match := match_node(view, finder, spellings)) is not None
+    }
+    words = {name: scores[name] for name in matches}
+    ranked = rank_by_signals({Signal.WORDS: scaled_scores(words, Scaling.BEST)}, NODES)
+    return loaded, [FoundNode(*matches[one.id], one.score, one.signals) for one in ranked]
 
 
 def _cards(tx: ReadTx, loaded: LoadedViews, shown: list[FoundNode]) -> list[NodeCard]:
@@ -117,5 +123,13 @@ def _cards(tx: ReadTx, loaded: LoadedViews, shown: list[FoundNode]) -> list[Node
     events = events_by_id(tx, behind)
     names = loaded.names
     return [
-        node_card(one.view, one.match, score=one.score, names=names, events=events) for one in shown
+        node_card(
+            one.view,
+            one.match,
+            score=one.score,
+            signals=shares_of(one.signals, NODES),
+            names=names,
+            events=events,
+        )
+        for one in shown
     ]

@@ -75,15 +75,17 @@ def recall_context(tx: ReadTx, reader: Reader, asked: ContextRequest) -> Context
     thread = find_thread(tx, reader.name, thread_id)
     sealed = 0 if thread is None else thread.sealed_turn_count
     tail = turns_range(tx, reader.name, thread_id, first=sealed + 1, last=None)
+    blocks = list_blocks(tx, reader.name, thread_id)
     return ContextReply(
         thread_id=thread_id,
-        blocks=_blocks(tx, reader, thread_id),
+        blocks=_shown(tx, reader, thread_id, blocks),
         open_tail=[message_card(stored) for stored in tail],
         activated=activated_section(
             tx,
             reader,
             query=_query(asked.query, tail),
             thread_id=thread_id,
+            own_block_ids={block.block_id for block in blocks},
             max_tokens=asked.max_tokens,
             max_events=asked.max_events,
             max_nodes=asked.max_nodes,
@@ -92,8 +94,9 @@ def recall_context(tx: ReadTx, reader: Reader, asked: ContextRequest) -> Context
     )
 
 
-def _blocks(tx: ReadTx, reader: Reader, thread_id: str) -> list[ContextBlock]:
-    blocks = list_blocks(tx, reader.name, thread_id)
+def _shown(
+    tx: ReadTx, reader: Reader, thread_id: str, blocks: Sequence[BlockRow]
+) -> list[ContextBlock]:
     if not blocks:
         return []
     members = members_of_thread(tx, reader.name, thread_id)

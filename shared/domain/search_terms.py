@@ -78,28 +78,41 @@ def search_terms(text: str) -> list[str]:
     return [variant for term in _telling(_terms(text)) for variant in _variants(term.text)]
 
 
-def held_terms(text: str, wanted: Collection[str]) -> frozenset[str]:
-    """Return which of these terms a text is indexed under, as `search_terms` cuts it.
+class TermFinder:
+    """Looks for some terms in texts, and remembers what it read: names and keys come often.
 
-    A plain word whose first letter begins none of them is not stemmed: an ending is all that a
-    stemmer takes.
+    Made for one question, as it never forgets.
     """
-    initials = {term.removeprefix(FOLDED_PREFIX)[:1] for term in wanted}
-    normalised = _normalised(text[:MAX_INDEXED_CHARS])
-    if ASIAN_RUN.search(normalised) or _HYPHENATED.search(normalised):
-        return frozenset(wanted).intersection(search_terms(text))
-    is_telling = False
-    found: set[str] = set()
-    for word in words(normalised):
-        if word[0] not in initials and word.isascii() and word.isalpha():
-            is_telling = is_telling or not _is_functional(word)
-        else:
-            cut = _indexed_word if len(word) <= MAX_TERM_LENGTH else _indexed_word.__wrapped__
-            terms = cut(word)
-            is_telling = is_telling or bool(terms)
-            found.update(terms)
-    # A text of function words alone is indexed under those.
-    return frozenset(wanted).intersection(found if is_telling else search_terms(text))
+
+    def __init__(self, wanted: Collection[str]) -> None:
+        self.wanted = frozenset(wanted)
+        self._initials = {term.removeprefix(FOLDED_PREFIX)[:1] for term in wanted}
+        self._known: dict[str, frozenset[str]] = {}
+
+    def held(self, text: str) -> frozenset[str]:
+        """Return which of the terms a text is indexed under, as `search_terms` cuts it."""
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = self._read(text) if self.wanted else frozenset()
+        return found
+
+    def _read(self, text: str) -> frozenset[str]:
+        normalised = _normalised(text[:MAX_INDEXED_CHARS])
+        if ASIAN_RUN.search(normalised) or _HYPHENATED.search(normalised):
+            return self.wanted.intersection(search_terms(text))
+        is_telling = False
+        found: set[str] = set()
+        for word in words(normalised):
+            # A stemmer takes endings alone: a plain word of another first letter cannot match.
+            if word[0] not in self._initials and word.isascii() and word.isalpha():
+                is_telling = is_telling or not _is_functional(word)
+            else:
+                cut = _indexed_word if len(word) <= MAX_TERM_LENGTH else _indexed_word.__wrapped__
+                terms = cut(word)
+                is_telling = is_telling or bool(terms)
+                found.update(terms)
+        # A text of function words alone is indexed under those.
+        return self.wanted.intersection(found if is_telling else search_terms(text))
 
 
 def query_terms(text: str) -> dict[str, float]:

@@ -6,13 +6,53 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, and_, func, select, tuple_
+from sqlalchemy import ARRAY, Text, and_, any_, bindparam, func, select, tuple_
 
 from shared.domain.jobs import LIVE_STATES, JobKind
 from shared.store.database import ReadTx
+from shared.store.direct import Direct
 from shared.store.messages import StoredMessage, messages_by_id
 from shared.store.tables import block_layers, block_states, blocks, jobs, messages, threads
 from shared.store.tables.blocks import PENDING
+
+_TENANT = bindparam("tenant_id", type_=Text)
+_LIVE = [state.value for state in LIVE_STATES]
+_MEMBERS = Direct(
+    select(messages.c.turn_sequence, messages.c.turn_id, messages.c.message_id)
+    .where(
+        messages.c.tenant_id == _TENANT,
+        messages.c.namespace == bindparam("namespace", type_=Text),
+        messages.c.thread_id == bindparam("thread_id", type_=Text),
+    )
+    .order_by(messages.c.turn_sequence, messages.c.position)
+)
+
+
+def _backlog(*, for_graph: bool) -> Direct:
+    found = select(block_states.c.block_id).where(
+        block_states.c.tenant_id == _TENANT,
+        block_states.c.namespace == bindparam("namespace", type_=Text),
+        PENDING,
+    )
+    projecting = select(jobs.c.subject).where(
+        jobs.c.tenant_id == _TENANT,
+        jobs.c.namespace == bindparam("namespace", type_=Text),
+        jobs.c.kind == bindparam("kind", type_=Text),
+        jobs.c.state == any_(bindparam("states", type_=ARRAY(Text))),
+    )
+    waiting = (found.union(projecting) if for_graph else found).subquery()
+    # A query of its own for each, as a join may be planned to walk all blocks of the namespace.
+    created = (
+        select(blocks.c.created_at)
+        .where(blocks.c.tenant_id == _TENANT, blocks.c.block_id == waiting.c.block_id)
+        .scalar_subquery()
+    )
+    return Direct(
+        select(func.count().label("blocks"), func.min(created).label("oldest")).select_from(waiting)
+    )
+
+
+_BACKLOG, _BACKLOG_OF_GRAPH = _backlog(for_graph=False), _backlog(for_graph=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +74,8 @@ class Backlog:
 
 def members_of_thread(tx: ReadTx, namespace: str, thread_id: str) -> list[Member]:
     """Return every message's place in the thread, in order, without its text."""
-    rows = tx.connection.execute(
-        select(messages.c.turn_sequence, messages.c.turn_id, messages.c.message_id)
-        .where(
-            messages.c.tenant_id == tx.tenant_id,
-            messages.c.namespace == namespace,
-            messages.c.thread_id == thread_id,
-        )
-        .order_by(messages.c.turn_sequence, messages.c.position)
-    )
-    return [Member(row.turn_sequence, row.turn_id, row.message_id) for row in rows]
+    rows = _MEMBERS.rows(tx, namespace=namespace, thread_id=thread_id)
+    return [Member(*row) for row in rows]
 
 
 def backlog(tx: ReadTx, namespace: str, *, for_graph: bool = False) -> Backlog:
@@ -51,32 +83,10 @@ def backlog(tx: ReadTx, namespace: str, *, for_graph: bool = False) -> Backlog:
 
     A failed block counts: what it holds is no more findable than a pending one's.
     """
-    found = select(block_states.c.block_id).where(
-        block_states.c.tenant_id == tx.tenant_id,
-        block_states.c.namespace == namespace,
-        PENDING,
+    row = (_BACKLOG_OF_GRAPH if for_graph else _BACKLOG).first(
+        tx, namespace=namespace, kind=JobKind.PROJECT.value, states=_LIVE
     )
-    every = found.union(_projecting(tx, namespace)) if for_graph else found
-    waiting = every.subquery()
-    # A query of its own for each, as a join may be planned to walk all blocks of the namespace.
-    created = (
-        select(blocks.c.created_at)
-        .where(blocks.c.tenant_id == tx.tenant_id, blocks.c.block_id == waiting.c.block_id)
-        .scalar_subquery()
-    )
-    row = tx.connection.execute(
-        select(func.count().label("blocks"), func.min(created).label("oldest")).select_from(waiting)
-    ).one()
-    return Backlog(row.blocks, row.oldest)
-
-
-def _projecting(tx: ReadTx, namespace: str) -> Select[tuple[str]]:
-    return select(jobs.c.subject).where(
-        jobs.c.tenant_id == tx.tenant_id,
-        jobs.c.namespace == namespace,
-        jobs.c.kind == JobKind.PROJECT.value,
-        jobs.c.state.in_([s.value for s in LIVE_STATES]),
-    )
+    return Backlog(0, None) if row is None else Backlog(row.blocks, row.oldest)
 
 
 def ready_since(tx: ReadTx, namespace: str, thread_id: str, sequence: int) -> int:

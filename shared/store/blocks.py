@@ -10,9 +10,11 @@ from typing import Any
 
 from sqlalchemy import (
     ARRAY,
+    Integer,
     Row,
     SmallInteger,
     Text,
+    any_,
     bindparam,
     func,
     insert,
@@ -69,6 +71,29 @@ _MARK_READY = Direct(
     FROM counted
     WHERE s.tenant_id = :tenant_id AND s.block_id = :block_id
     """
+)
+
+
+_MADE_IN = block_summaries.c.derivation_version
+_VERSION = bindparam("version", type_=Integer)
+_SUMMARIES = Direct(
+    select(block_summaries)
+    .where(
+        block_summaries.c.tenant_id == bindparam("tenant_id"),
+        block_summaries.c.block_id == any_(bindparam("block_ids", type_=ARRAY(Text))),
+    )
+    .ext(distinct_on(block_summaries.c.block_id))
+    .order_by(block_summaries.c.block_id, _MADE_IN > _VERSION, func.abs(_MADE_IN - _VERSION))
+)
+_LAYER_TEXTS = Direct(
+    text(
+        "SELECT l.block_id, l.content FROM unnest(:blocks, :levels) AS asked(block_id, level) "
+        "JOIN block_layers AS l ON l.tenant_id = :tenant_id AND l.block_id = asked.block_id "
+        "AND l.level = asked.level"
+    ).bindparams(
+        bindparam("blocks", type_=ARRAY(Text)),
+        bindparam("levels", type_=ARRAY(SmallInteger)),
+    )
 )
 
 
@@ -216,11 +241,19 @@ def _block_by_id() -> Direct:
 
 def list_blocks(tx: ReadTx, namespace: str, thread_id: str | None = None) -> list[BlockRow]:
     """Return the blocks of a namespace, or of one thread of it, in block-list order."""
-    statement = _select_blocks(tx).where(blocks.c.namespace == namespace)
-    if thread_id is not None:
-        statement = statement.where(blocks.c.thread_id == thread_id)
-    rows = tx.connection.execute(statement.order_by(blocks.c.sequence))
-    return [_block(dict(row._mapping)) for row in rows]
+    statement = _of_namespace(of_thread=thread_id is not None)
+    rows = statement.rows(tx, namespace=namespace, thread_id=thread_id)
+    return [_block(row._asdict()) for row in rows]
+
+
+@cache
+def _of_namespace(*, of_thread: bool) -> Direct:
+    statement = _blocks_of(bindparam("tenant_id")).where(
+        blocks.c.namespace == bindparam("namespace", type_=Text)
+    )
+    if of_thread:
+        statement = statement.where(blocks.c.thread_id == bindparam("thread_id", type_=Text))
+    return Direct(statement.order_by(blocks.c.sequence))
 
 
 def newest_blocks(
@@ -270,16 +303,8 @@ def layer_texts(tx: ReadTx, levels: Mapping[str, int]) -> dict[str, str]:
     """Return the text of each block at the level asked of it, 3 to 5."""
     if not levels:
         return {}
-    statement = text(
-        "SELECT l.block_id, l.content FROM unnest(:blocks, :levels) AS asked(block_id, level) "
-        "JOIN block_layers AS l ON l.tenant_id = :tenant_id AND l.block_id = asked.block_id "
-        "AND l.level = asked.level"
-    ).bindparams(
-        bindparam("blocks", list(levels), type_=ARRAY(Text)),
-        bindparam("levels", list(levels.values()), type_=ARRAY(SmallInteger)),
-        tenant_id=tx.tenant_id,
-    )
-    return {row.block_id: row.content for row in tx.connection.execute(statement)}
+    rows = _LAYER_TEXTS.rows(tx, blocks=list(levels), levels=list(levels.values()))
+    return {row.block_id: row.content for row in rows}
 
 
 def summaries_of(tx: ReadTx, block_ids: Sequence[str], *, version: int) -> dict[str, Row[Any]]:
@@ -288,21 +313,10 @@ def summaries_of(tx: ReadTx, block_ids: Sequence[str], *, version: int) -> dict[
     A block that this version did not summarise anew keeps the summary of the nearest one before
     it, else of the first one after.
     """
-    made_in = block_summaries.c.derivation_version
-    statement = (
-        select(block_summaries)
-        .where(
-            block_summaries.c.tenant_id == tx.tenant_id,
-            block_summaries.c.block_id.in_(block_ids),
-        )
-        .ext(distinct_on(block_summaries.c.block_id))
-        .order_by(
-            block_summaries.c.block_id,
-            made_in > version,
-            func.abs(made_in - version),
-        )
-    )
-    return {row.block_id: row for row in tx.connection.execute(statement)}
+    if not block_ids:
+        return {}
+    rows = _SUMMARIES.rows(tx, block_ids=list(block_ids), version=version)
+    return {row.block_id: row for row in rows}
 
 
 def save_summary(tx: WriteTx, summary: NewSummary) -> bool:

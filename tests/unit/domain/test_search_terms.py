@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from shared.domain.bm25 import Bm25Stats, score_document
 from shared.domain.search_terms import (
+    TermFinder,
     FOLDED_PREFIX,
     MAX_INDEXED_CHARS,
     MAX_TERM_LENGTH,
-    held_terms,
     matched_terms,
     query_terms,
     search_terms,
@@ -223,4 +223,4 @@ def test_what_a_text_is_indexed_under_its_own_query_finds(text: str) -> None:
 def test_the_terms_that_a_text_holds_are_those_it_is_indexed_under(text: str) -> None:
     wanted = set(query_terms(text)) | set(search_terms(text)) | {"sky", "die", "harbour", "zurich"}
     for asked in (wanted, *({term} for term in wanted)):
-        assert held_terms(text, asked) == asked & set(search_terms(text))
+        assert TermFinder(asked).held(text) == asked & set(search_terms(text))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from retrieval.graph_match import MAX_EVIDENCE, match_node
 from shared.domain.graph import FactMode, NodeType, RecordStatus
 from shared.domain.graph_view import EdgeView, FactView, NodeView
-from shared.domain.search_terms import query_terms
+from shared.domain.search_terms import TermFinder, query_terms
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -59,7 +59,7 @@ NAMES = {"ann": ("Ann", "Annie"), "city": ("Lisbon",)}
 
 
 def test_a_whole_key_asks_for_that_fact_and_its_value() -> None:
-    match = match_node(ANN, query_terms("Ann home Bern"), NAMES)
+    match = match_node(ANN, TermFinder(query_terms("Ann home Bern")), NAMES)
     assert match is not None
     assert ([fact.id for fact in match.facts], match.match_type) == (["f0"], "historical")
     assert match.fields == ("name", "historicalFacts")
@@ -67,26 +67,26 @@ def test_a_whole_key_asks_for_that_fact_and_its_value() -> None:
 
 
 def test_a_key_alone_gives_every_value_it_had() -> None:
-    match = match_node(ANN, query_terms("Ann home"), NAMES)
+    match = match_node(ANN, TermFinder(query_terms("Ann home")), NAMES)
     assert match is not None
     assert ([fact.id for fact in match.facts], match.match_type) == (["f1", "f0"], "both")
 
 
 def test_the_other_end_of_an_edge_is_a_match_and_the_relation_alone_is_none() -> None:
-    match = match_node(ANN, query_terms("Lisbon"), NAMES)
+    match = match_node(ANN, TermFinder(query_terms("Lisbon")), NAMES)
     assert match is not None
     assert (match.fields, match.event_ids[0]) == (("currentEdgeEndpoints",), "e3")
-    assert match_node(ANN, query_terms("visits"), NAMES) is None
+    assert match_node(ANN, TermFinder(query_terms("visits")), NAMES) is None
 
 
 def test_nothing_shared_is_no_match() -> None:
-    assert match_node(ANN, query_terms("telescope"), NAMES) is None
+    assert match_node(ANN, TermFinder(query_terms("telescope")), NAMES) is None
 
 
 def test_evidence_is_bounded_and_begins_with_what_matched() -> None:
     many = tuple(f"s{index}" for index in range(20))
     view = replace(ANN, source_event_ids=many)
-    match = match_node(view, query_terms("Ann home Rome"), NAMES)
+    match = match_node(view, TermFinder(query_terms("Ann home Rome")), NAMES)
     assert match is not None
     assert len(match.event_ids) == MAX_EVIDENCE
     assert match.event_ids[0] == "e1"
