@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import ARRAY, Text, bindparam, text
 
+from retrieval.app import settle
 from retrieval.expand import expand_event
 from retrieval.graph_search import search_graph
 from retrieval.raw import search_raw
@@ -87,6 +88,7 @@ class Asker:
     def time_all(self, kind: str, *, requests: int, warm_up: int) -> Timings:
         """Time `requests` questions of a kind in every way, after some that are not counted."""
         timings = Timings()
+        settle()  # as the service does when it starts
         for number in range(requests + warm_up):
             question = self.question(kind)
             told = timings if number >= warm_up else Timings()
