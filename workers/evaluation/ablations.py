@@ -7,7 +7,7 @@ difference question by question. What a retrieval track cannot show by construct
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import httpx
@@ -25,13 +25,15 @@ from workers.evaluation.cells import (
 )
 from workers.evaluation.client import Asking, Loading, set_decay
 from workers.evaluation.context_evidence import covered, in_context
-from workers.evaluation.fitting import outcome_of
+from workers.evaluation.fitting import Answered, outcome_of
 from workers.evaluation.measures import Outcome, scores
 from workers.evaluation.question_set import QuestionSet
 
 SAME: Final = "context, same conversation"
 OTHER: Final = "context, another conversation"
 NO_NODES: Final = "context, another conversation, no nodes"
+_WORDS: Final = Signal.WORDS.value
+_EVENTS: Final = Signal.EVENTS.value
 _Signals = Mapping[str, float]
 _RANKED: Final = ("messages", "events", OTHER, SAME)
 
@@ -69,9 +71,10 @@ ABLATIONS: Final[Mapping[str, Ablation]] = {
         Ablation(
             "no-vectors",
             "search by meaning",
-            "policy `stages.embed: false` in a namespace of its own",
-            ("messages", "events", OTHER),
-            "Zero where the installation has no provider of vectors.",
+            "the client takes `signals.meaning` off the first 100 hits and drops what nothing else "
+            "found",
+            ("messages", "events"),
+            "Nothing to take out where the installation has no provider of vectors.",
         ),
         Ablation(
             "no-ranking-weights",
@@ -128,7 +131,7 @@ def ablate(
     `vectors` names the installation's provider, None where it has none.
     """
     run = _Run(Asking(client), questions, prefix, vectors, on_question, parallel)
-    whole = run.whole()
+    whole = run.whole(names)
     effects: list[Effect] = []
     skipped: list[Skipped] = []
     for name in names:
@@ -161,11 +164,21 @@ class _Run:
     on_question: Callable[[], None]
     parallel: int
 
-    def whole(self) -> Whole:
+    def whole(self, names: Sequence[str]) -> Whole:
+        """Ask the whole system what the named ablations compare with."""
         loading = Loading.named(self.prefix, events=True, provider=self.vectors)
         held = hold(self.asking, self.questions, loading)
+        moved = {unit for name in names for unit in ABLATIONS[name].can_move}
+        elsewhere: dict[str, dict[str, int]] = {OTHER: {}} if OTHER in moved else {}
+        if "no-graph" in names:
+            elsewhere[NO_NODES] = {"max_nodes": 0}
         wanted = Wanted(
-            blocks=False, events=True, elsewhere={OTHER: {}, NO_NODES: {"max_nodes": 0}}
+            blocks=False,
+            events=True,
+            gate="abstention" in moved,
+            own_context=SAME in moved,
+            elsewhere=elsewhere,
+            parallel=self.parallel,
         )
         answers = ask_all(self.asking, held, wanted, self.on_question, own_name=SAME)
         return Whole(held, answers, {s.name: s for s in _systems(answers)})
@@ -178,28 +191,26 @@ class _Run:
         elif name == "no-graph":
             yield System(OTHER, "context", answers.scored(answers.contexts[NO_NODES]))
         elif name == "no-ranking-weights":
-            others = dict.fromkeys((s for s in Signal if s is not Signal.WORDS), 0.0)
-            plain = [
-                outcome_of(one, {str(s): f for s, f in others.items()}) for one in answers.messages
-            ]
+            others = {signal.value: 0.0 for signal in Signal if signal is not Signal.WORDS}
+            plain = [outcome_of(one, others) for one in answers.messages]
             yield _ranked("messages", answers, plain)
             yield _ranked("events", answers, list(_reordered(answers, _worded)))
         elif name == "no-event-weights":
             yield _ranked("events", answers, list(_reordered(answers, _unweighted)))
         elif name == "events-only":
             yield _ranked("messages", answers, list(_from_events(whole)))
-        elif name == "raw-only":
-            yield from self._apart(events=False, vectors=self.vectors)
         elif name == "no-vectors":
-            yield from self._apart(events=True, vectors=None)
+            yield _ranked("messages", answers, [_without_meaning(one) for one in answers.messages])
+            yield _ranked("events", answers, list(_reordered(answers, _meant_by_nothing)))
+        elif name == "raw-only":
+            yield from self._raw()
 
-    def _apart(self, *, events: bool, vectors: str | None) -> Iterator[System]:
-        """Ask namespaces in which less was derived."""
-        loading = Loading.named(self.prefix, events=events, provider=vectors)
+    def _raw(self) -> Iterator[System]:
+        """Ask namespaces from which no events were taken."""
+        loading = Loading.named(self.prefix, events=False, provider=self.vectors)
         held = hold(self.asking, self.questions, loading)
         wanted = Wanted(
             blocks=False,
-            events=events,
             gate=False,
             own_context=False,
             elsewhere={OTHER: {}},
@@ -234,24 +245,34 @@ def _ranked(name: str, answers: Answers, outcomes: Sequence[Outcome]) -> System:
     return System(name, name, answers.scored([scores(one) for one in outcomes]))
 
 
-def _reordered(answers: Answers, worth: Callable[[_Signals], float]) -> Iterator[Outcome]:
-    """Yield the found events in another order; equal ones stay as they were."""
+def _reordered(answers: Answers, worth: Callable[[_Signals], float | None]) -> Iterator[Outcome]:
+    """Yield the found events in another order; equal ones stay as they are, None drops one."""
     for one, cards in zip(answers.events, answers.event_cards, strict=True):
-        ranked = sorted(cards, key=lambda card: -worth(card["signals"]))
-        ids = [card["event_id"] for card in ranked]
+        valued = [(worth(card["signals"]), card["event_id"]) for card in cards]
+        kept = [(value, name) for value, name in valued if value is not None]
+        ids = [name for _, name in sorted(kept, key=lambda pair: -pair[0])]
         yield Outcome(one.category, ids, one.gold, one.answerable, one.holds)
 
 
-def _unweighted(signals: _Signals) -> float:
-    return sum(signals.values()) - _part(signals, Signal.WEIGHT)
+def _without_meaning(one: Answered) -> Outcome:
+    """Return a question's messages as words and events alone find and rank them."""
+    found = [c for c in one.candidates if c.shares.get(_WORDS) or c.shares.get(_EVENTS)]
+    kept = replace(one, candidates=tuple(found))
+    return outcome_of(kept, {Signal.MEANING.value: 0.0})
+
+
+def _meant_by_nothing(signals: _Signals) -> float | None:
+    others = {name: share for name, share in signals.items() if name != Signal.MEANING}
+    # Every event has a weight, so that alone is no reason to be found.
+    return sum(others.values()) if others.keys() - {Signal.WEIGHT.value} else None
 
 
 def _worded(signals: _Signals) -> float:
-    return _part(signals, Signal.WORDS)
+    return signals.get(_WORDS, 0.0)
 
 
-def _part(signals: _Signals, signal: Signal) -> float:
-    return signals.get(signal.value, 0.0)
+def _unweighted(signals: _Signals) -> float:
+    return sum(share for name, share in signals.items() if name != Signal.WEIGHT)
 
 
 def _from_events(whole: Whole) -> Iterator[Outcome]:
