@@ -69,6 +69,13 @@ def test_what_was_not_run_is_named() -> None:
     assert all(chapter.command in empty.text for chapter in CHAPTERS)
 
 
+def test_a_page_elsewhere_links_to_its_results(tmp_path: Path) -> None:
+    write_results(tmp_path / "pipeline.json", "pipeline", {"ratio": 0.2}, configuration={})
+    text = page_of(results_of(tmp_path), results_at="..").text
+    assert "[pipeline.json](../pipeline.json)" in text
+    assert "](results/" not in text
+
+
 def test_an_edited_file_and_an_unknown_kind_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "one.json"
     write_results(path, "weather", {}, configuration={})

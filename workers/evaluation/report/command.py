@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import relpath
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,8 @@ def eval_report(
     ] = Path("docs/evaluation/report.md"),
 ) -> None:
     """Make one page of tables and plots from all results files; needs no installation."""
-    page = page_of(results_of(results))
+    results_at = Path(relpath(results, out.parent)).as_posix()
+    page = page_of(results_of(results), results_at=results_at)
     draw(page.figures, out.parent / "plots")
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(page.text, encoding="utf-8")

@@ -87,8 +87,11 @@ def results_of(folder: Path) -> list[Results]:
     return found
 
 
-def page_of(results: Sequence[Results]) -> Page:
-    """Return the whole page; kinds without results are named as not run."""
+def page_of(results: Sequence[Results], *, results_at: str = "results") -> Page:
+    """Return the whole page; kinds without results are named as not run.
+
+    `results_at` is where the page finds the results files, seen from its own folder.
+    """
     overview = Section("What was run")
     rows: list[tuple[str, str, str]] = []
     sections: list[Section] = []
@@ -101,4 +104,5 @@ def page_of(results: Sequence[Results]) -> Page:
     overview.add_table(("chapter", "results", "command"), rows, words=3)
     texts = [_BEGINNING, *(section.text() for section in (overview, *sections))]
     figures = [figure for section in sections for figure in section.figures]
-    return Page("\n\n".join(texts) + "\n", figures)
+    text = "\n\n".join(texts).replace("](results/", f"]({results_at}/")
+    return Page(text + "\n", figures)
