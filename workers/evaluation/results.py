@@ -105,7 +105,10 @@ def sha256_of(file: Path) -> str:
 
 
 def machine(*, postgres: str | None = None) -> dict[str, Any]:
-    """Return what this runs on; memory in MiB, None for what the system does not tell."""
+    """Return what this runs on; memory in MiB, None for what the system does not tell.
+
+    `load` is the load average of the last minute, which holds what ran beside the measurement.
+    """
     return {
         "processors": os.cpu_count(),
         "model": _processor(),
@@ -113,6 +116,7 @@ def machine(*, postgres: str | None = None) -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "postgres": postgres,
+        "load": round(os.getloadavg()[0], 1),
     }
 
 

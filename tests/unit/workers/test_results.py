@@ -28,6 +28,7 @@ def test_a_results_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert found.data == {"name": "questions.json", "sha256": sha256_of(data)}
     assert found.machine["processors"] >= 1
     assert found.machine["memory_mib"] > 0
+    assert found.machine["load"] >= 0
     assert found.made_at.tzinfo is not None
     assert found.commit
 

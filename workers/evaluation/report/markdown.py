@@ -98,9 +98,10 @@ def _source(one: Results) -> str:
 
 def _machine(machine: Mapping[str, Any]) -> str:
     postgres = f", Postgres {machine['postgres']}" if machine.get("postgres") else ""
+    load = f", load {machine['load']:g}" if "load" in machine else ""
     return (
         f"{machine['processors']} × {machine['model']}, {machine['memory_mib']:,} MiB, "
-        f"{machine['system']}, Python {machine['python']}{postgres}"
+        f"{machine['system']}, Python {machine['python']}{postgres}{load}"
     )
 
 
