@@ -60,8 +60,8 @@ def write_results(
     """Write one measurement with all that it takes to judge and to repeat it.
 
     Keys of mappings become texts, as in JSON. `data` is the file measured on, or its name and
-    sha256 where they are known; a folder's path will not do. `postgres` is the server's version where the caller
-    knows it. Raises ValueError for what JSON cannot hold, such as a NaN.
+    sha256 where they are known; a folder's path will not do. `postgres` is the server's version
+    where the caller knows it. Raises ValueError for what JSON cannot hold, such as a NaN.
     """
     whole = _as_json(
         {
