@@ -7,13 +7,21 @@ difference question by question. What a retrieval track cannot show by construct
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import httpx
 
-from shared.domain.ranking.weights import RANKING_VERSION, Signal
+from shared.domain.ranking.weights import RANKING_VERSION
 from workers.evaluation.ablation_effects import effects_of, flat_doubt
+from workers.evaluation.ablation_orders import (
+    by_words_alone,
+    events_reordered,
+    without_meaning,
+    worth_of_words,
+    worth_without_meaning,
+    worth_without_weight,
+)
 from workers.evaluation.asking import Answers, Held, Wanted, ask_all, hold, own_context
 from workers.evaluation.cells import (
     Ablation,
@@ -25,16 +33,13 @@ from workers.evaluation.cells import (
 )
 from workers.evaluation.client import Asking, Loading, set_decay
 from workers.evaluation.context_evidence import covered, in_context
-from workers.evaluation.fitting import Answered, outcome_of
+from workers.evaluation.fitting import outcome_of
 from workers.evaluation.measures import Outcome, scores
 from workers.evaluation.question_set import QuestionSet
 
 SAME: Final = "context, same conversation"
 OTHER: Final = "context, another conversation"
 NO_NODES: Final = "context, another conversation, no nodes"
-_WORDS: Final = Signal.WORDS.value
-_EVENTS: Final = Signal.EVENTS.value
-_Signals = Mapping[str, float]
 _RANKED: Final = ("messages", "events", OTHER, SAME)
 
 ABLATIONS: Final[Mapping[str, Ablation]] = {
@@ -191,17 +196,15 @@ class _Run:
         elif name == "no-graph":
             yield System(OTHER, "context", answers.scored(answers.contexts[NO_NODES]))
         elif name == "no-ranking-weights":
-            others = {signal.value: 0.0 for signal in Signal if signal is not Signal.WORDS}
-            plain = [outcome_of(one, others) for one in answers.messages]
-            yield _ranked("messages", answers, plain)
-            yield _ranked("events", answers, list(_reordered(answers, _worded)))
+            yield _ranked("messages", answers, [by_words_alone(one) for one in answers.messages])
+            yield _ranked("events", answers, list(events_reordered(answers, worth_of_words)))
         elif name == "no-event-weights":
-            yield _ranked("events", answers, list(_reordered(answers, _unweighted)))
+            yield _ranked("events", answers, list(events_reordered(answers, worth_without_weight)))
         elif name == "events-only":
             yield _ranked("messages", answers, list(_from_events(whole)))
         elif name == "no-vectors":
-            yield _ranked("messages", answers, [_without_meaning(one) for one in answers.messages])
-            yield _ranked("events", answers, list(_reordered(answers, _meant_by_nothing)))
+            yield _ranked("messages", answers, [without_meaning(one) for one in answers.messages])
+            yield _ranked("events", answers, list(events_reordered(answers, worth_without_meaning)))
         elif name == "raw-only":
             yield from self._raw()
 
@@ -243,36 +246,6 @@ def _systems(answers: Answers) -> Iterator[System]:
 
 def _ranked(name: str, answers: Answers, outcomes: Sequence[Outcome]) -> System:
     return System(name, name, answers.scored([scores(one) for one in outcomes]))
-
-
-def _reordered(answers: Answers, worth: Callable[[_Signals], float | None]) -> Iterator[Outcome]:
-    """Yield the found events in another order; equal ones stay as they are, None drops one."""
-    for one, cards in zip(answers.events, answers.event_cards, strict=True):
-        valued = [(worth(card["signals"]), card["event_id"]) for card in cards]
-        kept = [(value, name) for value, name in valued if value is not None]
-        ids = [name for _, name in sorted(kept, key=lambda pair: -pair[0])]
-        yield Outcome(one.category, ids, one.gold, one.answerable, one.holds)
-
-
-def _without_meaning(one: Answered) -> Outcome:
-    """Return a question's messages as words and events alone find and rank them."""
-    found = [c for c in one.candidates if c.shares.get(_WORDS) or c.shares.get(_EVENTS)]
-    kept = replace(one, candidates=tuple(found))
-    return outcome_of(kept, {Signal.MEANING.value: 0.0})
-
-
-def _meant_by_nothing(signals: _Signals) -> float | None:
-    others = {name: share for name, share in signals.items() if name != Signal.MEANING}
-    # Every event has a weight, so that alone is no reason to be found.
-    return sum(others.values()) if others.keys() - {Signal.WEIGHT.value} else None
-
-
-def _worded(signals: _Signals) -> float:
-    return signals.get(_WORDS, 0.0)
-
-
-def _unweighted(signals: _Signals) -> float:
-    return sum(share for name, share in signals.items() if name != Signal.WEIGHT)
 
 
 def _from_events(whole: Whole) -> Iterator[Outcome]:

@@ -9,12 +9,22 @@ from typing import Any
 import pytest
 
 from workers.evaluation.ablation_effects import effects_of, flat_doubt
+from workers.evaluation.ablation_orders import (
+    by_words_alone,
+    events_reordered,
+    without_meaning,
+    worth_of_words,
+    worth_without_meaning,
+    worth_without_weight,
+)
 from workers.evaluation.abstention import Judged, abstention, doubt_of_reply
+from workers.evaluation.asking import Answers
 from workers.evaluation.baselines import bm25_of_terms, bm25_of_words, grep, newest, plain_words
 from workers.evaluation.baselines_postgres import NoPostgres, local_database, postgres_ranking
 from workers.evaluation.bootstrap import Resamples
 from workers.evaluation.cells import ALL, Scored, System, cells_of, differences_of
 from workers.evaluation.context_evidence import covered, given_by_context, in_context
+from workers.evaluation.fitting import Answered, Candidate
 from workers.evaluation.measures import Outcome, scores
 from workers.evaluation.question_set import (
     Conversation,
@@ -207,3 +217,30 @@ def test_the_local_stack_s_database_is_found_by_its_folder(
     assert local_database("postgresql://else") == "postgresql://here"
     state.write_text('{"status": "stopped", "database_url": "postgresql://here"}', "utf-8")
     assert local_database("postgresql://else") == "postgresql://else"
+
+
+def test_an_order_without_vectors_drops_what_only_they_found() -> None:
+    found = (
+        Candidate("alike", {"meaning": 0.4, "speaker": 0.35}),
+        Candidate("said", {"words": 0.5, "meaning": 0.1}),
+        Candidate("told", {"events": 0.15, "speaker": 0.35, "meaning": 0.2}),
+    )
+    one = Answered("c", "1", frozenset({"said"}), found)
+    assert without_meaning(one).ranked == ["said", "told"]
+    assert by_words_alone(one).ranked[0] == "said"
+
+
+def test_events_are_put_in_another_order_by_their_signals() -> None:
+    cards = [
+        {"event_id": "heavy", "signals": {"words": 0.5, "weight": 0.1}},
+        {"event_id": "alike", "signals": {"meaning": 0.4, "weight": 0.1}},
+        {"event_id": "light", "signals": {"words": 0.55}},
+    ]
+    outcome = Outcome("1", ["heavy", "light", "alike"], frozenset({"m"}))
+    answers = Answers(events=[outcome], event_cards=[cards])
+    (lighter,) = events_reordered(answers, worth_without_weight)
+    assert lighter.ranked == ["light", "heavy", "alike"]
+    (unlike,) = events_reordered(answers, worth_without_meaning)
+    assert unlike.ranked == ["heavy", "light"]
+    (worded,) = events_reordered(answers, worth_of_words)
+    assert worded.ranked == ["light", "heavy", "alike"]
