@@ -237,6 +237,8 @@ def _engine(
                 cursor.execute(f"SET statement_timeout TO {settings.statement_timeout_ms}")
             if plans_once:
                 cursor.execute("SET plan_cache_mode TO force_generic_plan")
+                # What is planned while a table is small is still run when it has grown.
+                cursor.execute("SET enable_seqscan TO off")
         dbapi_connection.commit()
         # Else psycopg would send a BEGIN of its own before ours.
         dbapi_connection.autocommit = not begins_implicitly
