@@ -171,7 +171,6 @@ def _found(
             terms=terms,
             version=str(scope.version),
             kept=(2 * limit if narrows else limit + limit // 4) if bounded else None,
-            candidates=3 * limit,
         )
         rows = statement.rows(
             tx,

@@ -209,13 +209,12 @@ def bm25_parameters(
     terms: Mapping[str, float],
     version: str,
     kept: int | None,
-    candidates: int | None = None,
     threads: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Return what a statement over HITS is executed with, beside the tenant.
 
-    `kept` is how many candidates are left where all terms were read to their end, `candidates`
-    how many where not, by default half as many again; None for `kept` cuts nothing.
+    `kept` is how many candidates are left where all terms were read to their end, half as many
+    again where not; None cuts nothing.
     """
     return {
         "corpus": corpus_hash(namespace, kind, version),
@@ -226,5 +225,5 @@ def bm25_parameters(
         "budget": _UNBOUNDED if kept is None else BUDGET,
         "parts": _UNBOUNDED // 2 if kept is None else max(1, 4 * BUDGET // PART_SIZE),
         "kept": _UNBOUNDED if kept is None else kept,
-        "candidates": _UNBOUNDED if kept is None else candidates or kept + kept // 2,
+        "candidates": _UNBOUNDED if kept is None else kept + kept // 2,
     }
