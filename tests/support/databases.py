@@ -41,16 +41,19 @@ class Tenant:
         return {"Authorization": f"Bearer {self.admin_key}"}
 
 
-def clone_database() -> str:
-    """Return the URL of a fresh, migrated database on the run's server."""
+def clone_database(of: str | None = None) -> str:
+    """Return the URL of a fresh, migrated database on the run's server.
+
+    With `of`, a copy of that database as it is, which nobody may be connected to.
+    """
     name = f"t_{os.getpid()}_{secrets.token_hex(4)}"
     with psycopg.connect(_admin_url(), autocommit=True) as connection:
         # Held until the clone stands: Postgres copies a template only while nobody uses it.
         connection.execute("SELECT pg_advisory_lock(%s)", [_TEMPLATE_LOCK])
-        template = _template(connection)
+        template = make_url(of).database if of else _template(connection)
         connection.execute(
             sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
-                sql.Identifier(name), sql.Identifier(template)
+                sql.Identifier(name), sql.Identifier(template or "")
             )
         )
     return _url_of(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import httpx
@@ -15,9 +16,14 @@ from deploy.chaos.traffic import Accepted
 from ingest.routes import router as ingest_router
 from retrieval.routes import router as retrieval_router
 from shared.http.application import build_app
-from shared.settings import Settings
 from shared.store.database import Database
-from tests.support.databases import new_tenant
+from tests.support.databases import (
+    Tenant,
+    clone_database,
+    drop_database,
+    new_tenant,
+    settings_for,
+)
 from tests.support.serving import serving
 
 NAMESPACE, THREAD = "project:planted", "shared"
@@ -42,24 +48,62 @@ class Planting:
         return CHECKS[name].check(self.world)
 
 
+@dataclass(frozen=True)
+class Planted:
+    """A database with three turns in it, to be copied, and what was promised of them."""
+
+    url: str
+    tenant: Tenant
+    accepted: tuple[Accepted, ...]
+
+
+@pytest.fixture(scope="module")
+def planted_once() -> Iterator[Planted]:
+    url = clone_database()
+    settings = settings_for(url)
+    database = Database(settings)
+    tenant = new_tenant(settings, database)
+    database.close()
+    with _serving(url, tenant) as api:
+        accepted = tuple(_post(api))
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute(
+            "UPDATE jobs SET state = 'dead', attempt = 3, reason = 'http_503', "
+            """errors = '[{"code": "http_503"}]', finalized_at = now()"""
+        )
+    yield Planted(url, tenant, accepted)
+    drop_database(url)
+
+
 @pytest.fixture
-def planting(own_settings: Settings, own_database: Database) -> Iterator[Planting]:
-    tenant = new_tenant(own_settings, own_database)
-    app = build_app(own_settings, "both", [ingest_router, retrieval_router])
-    url = own_settings.database_url.get_secret_value()
+def planting(planted_once: Planted) -> Iterator[Planting]:
+    """A copy of the test's own, to plant something in."""
+    yield from _copied(planted_once)
+
+
+@pytest.fixture(scope="module")
+def clean(planted_once: Planted) -> Iterator[Planting]:
+    """A copy for tests that only look."""
+    yield from _copied(planted_once)
+
+
+def _copied(planted: Planted) -> Iterator[Planting]:
+    url = clone_database(of=planted.url)
     ground = Ground(url)
+    with _serving(url, planted.tenant) as api:
+        yield Planting(World(ground, api, url, list(planted.accepted), []), url)
+    ground.close()
+    drop_database(url)
+
+
+@contextmanager
+def _serving(url: str, tenant: Tenant) -> Iterator[httpx.Client]:
+    app = build_app(settings_for(url), "both", [ingest_router, retrieval_router])
     with (
         serving(app) as home,
         httpx.Client(base_url=home, headers=tenant.headers, timeout=30) as api,
     ):
-        made = Planting(World(ground, api, url, [], []), url)
-        made.world.accepted.extend(_post(api))
-        made.change(
-            "UPDATE jobs SET state = 'dead', attempt = 3, reason = 'http_503', "
-            """errors = '[{"code": "http_503"}]', finalized_at = now()"""
-        )
-        yield made
-    ground.close()
+        yield api
 
 
 def _post(api: httpx.Client) -> list[Accepted]:
@@ -84,8 +128,8 @@ CLEAN = [one for one in AFTER_FAULTS if one.name != "verify_clean"]
 
 
 @pytest.mark.parametrize("one", CLEAN, ids=[one.name for one in CLEAN])
-def test_nothing_is_found_where_nothing_was_planted(planting: Planting, one: Invariant) -> None:
-    assert one.check(planting.world) == []
+def test_nothing_is_found_where_nothing_was_planted(clean: Planting, one: Invariant) -> None:
+    assert one.check(clean.world) == []
 
 
 def test_a_turn_that_was_accepted_and_is_not_stored_is_found(planting: Planting) -> None:
