@@ -10,6 +10,7 @@ import select
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -145,8 +146,13 @@ class QueueDatabase:
 
 def _begin(connection: Connection, begin: str, tenant_id: str) -> None:
     """Begin a transaction as a tenant, in one round trip: psycopg's own BEGIN would be another."""
+    send(connection, _beginning(begin, tenant_id))
+
+
+@lru_cache(maxsize=4_096)
+def _beginning(begin: str, tenant_id: str) -> str:
     statement = _BEGIN.format(begin=sql.SQL(begin), tenant_id=sql.Literal(tenant_id))
-    send(connection, statement.as_string())
+    return statement.as_string()
 
 
 def send(
@@ -217,6 +223,8 @@ def _engine(
     connect_args: dict[str, Any] = {"connect_timeout": 5, "application_name": "stratagate"}
     if settings.pgbouncer:
         connect_args["prepare_threshold"] = None
+    elif plans_once:
+        connect_args["prepare_threshold"] = 1
     engine = create_engine(
         url.get_secret_value(),
         pool_size=pool_size or settings.pool_size,
