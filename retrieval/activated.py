@@ -26,6 +26,7 @@ from shared.domain.activation import (
     render_activated,
 )
 from shared.domain.graph_view import EdgeView, FactView, NodeView
+from shared.domain.search_terms import query_terms
 from shared.store.database import ReadTx
 from shared.store.events import StoredEvent, events_by_id, lasting_events
 from shared.store.vectors import VectorKind
@@ -87,15 +88,17 @@ def activated_section(
     The JSON of the whole answer, text and lists, stays within `max_tokens`; an empty section
     is never less than its frame.
     """
+    terms = query_terms(query)
     events = _events(
         tx,
         reader,
         query,
+        terms,
         thread_id=thread_id,
         own_block_ids=own_block_ids,
         max_events=max_events,
     )
-    nodes = _nodes(tx, reader, query, thread_id=thread_id)
+    nodes = _nodes(tx, reader, query, terms, thread_id=thread_id)
     lines = _node_lines(tx, nodes)
     chosen = chosen_nodes(
         [lines[one.view.id] for one in nodes], event_ids=set(events), max_nodes=max_nodes
@@ -153,6 +156,7 @@ def _events(
     tx: ReadTx,
     reader: Reader,
     query: str,
+    terms: Mapping[str, float],
     *,
     thread_id: str,
     own_block_ids: Collection[str],
@@ -161,7 +165,9 @@ def _events(
     """Return the chosen events, by rank and weight together, none of the thread's own."""
     hits: list[StoredEvent] = []
     if query.strip():
-        asked = EventQuery(text=query, except_thread=thread_id, candidates=_CANDIDATES)
+        asked = EventQuery(
+            text=query, except_thread=thread_id, candidates=_CANDIDATES, text_terms=terms
+        )
         # Something is always nearest; only what shares a word is worth a line of the context.
         lane = replace(meaning_lane(tx, reader, VectorKind.EVENT), finds=False)
         hits = [one.event for one in ranked_events(tx, reader, asked, lane, limit=EVENT_HITS)]
@@ -185,11 +191,20 @@ def _events(
     return {one.id: known[one.id] for one in chosen}
 
 
-def _nodes(tx: ReadTx, reader: Reader, query: str, *, thread_id: str) -> list[FoundNode]:
+def _nodes(
+    tx: ReadTx, reader: Reader, query: str, terms: Mapping[str, float], *, thread_id: str
+) -> list[FoundNode]:
     """Return nodes as other conversations alone make them known, best first."""
     if not query.strip():
         return []
-    _, found = found_nodes(tx, reader, query, except_thread=thread_id, candidates=_NODE_CANDIDATES)
+    _, found = found_nodes(
+        tx,
+        reader,
+        query,
+        except_thread=thread_id,
+        candidates=_NODE_CANDIDATES,
+        terms=terms,
+    )
     return found[:NODE_HITS]
 
 

@@ -49,7 +49,8 @@ _TIME_WORD = 0.25
 @dataclass(frozen=True, slots=True)
 class EventQuery:
     """What is asked of the events. `windows` are the query's own time words with their spans,
-    `candidates` how many hits of each lane are ranked."""
+    `candidates` how many hits of each lane are ranked, `text_terms` the terms of the text where
+    they are known already."""
 
     text: str
     wanted: EventFilter = field(default_factory=EventFilter)
@@ -57,11 +58,12 @@ class EventQuery:
     windows: tuple[tuple[str, Window], ...] = ()
     except_thread: str | None = None
     candidates: int = CANDIDATES
+    text_terms: Mapping[str, float] | None = None
 
     @property
     def terms(self) -> dict[str, float]:
         """The terms to look for, time words counting less than others."""
-        asked = query_terms(self.text)
+        asked = dict(query_terms(self.text) if self.text_terms is None else self.text_terms)
         for words, _ in self.windows:
             for term in query_terms(words):
                 if term in asked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -94,10 +95,14 @@ def found_nodes(
     at: datetime | None = None,
     except_thread: str | None = None,
     candidates: int = CANDIDATES,
+    terms: Mapping[str, float] | None = None,
 ) -> tuple[LoadedViews, list[FoundNode]]:
-    """Return the nodes whose visible records answer a query, best first."""
+    """Return the nodes whose visible records answer a query, best first.
+
+    `terms` are the query's, where they are known already.
+    """
     version = reader.namespace.graph_version_id
-    terms = query_terms(query)
+    terms = query_terms(query) if terms is None else terms
     if version is None or not terms:
         return LoadedViews((), {}), []
     hits = bm25_search(tx, reader.name, DocumentKind.NODE, terms, limit=candidates, version=version)

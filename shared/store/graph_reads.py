@@ -29,6 +29,16 @@ _ANY_OF_VERSION = Direct(
 )
 
 
+# As above: the thread is only checked.
+_OF_THREAD = Direct(
+    select(events.c.event_id).where(
+        events.c.tenant_id == bindparam("tenant_id"),
+        events.c.event_id == any_(bindparam("ids", type_=ARRAY(Text))),
+        events.c.thread_id.concat("") == bindparam("thread_id", type_=Text),
+    )
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
     """A state that holds some nodes whole, and the events that its records rest on."""
@@ -100,9 +110,4 @@ def has_nodes(tx: ReadTx, version_id: str) -> bool:
 def _events_of_thread(tx: ReadTx, event_ids: Collection[str], thread_id: str) -> set[str]:
     if not event_ids:
         return set()
-    statement = select(events.c.event_id).where(
-        events.c.tenant_id == tx.tenant_id,
-        events.c.event_id.in_(event_ids),
-        events.c.thread_id == thread_id,
-    )
-    return set(tx.connection.execute(statement).scalars())
+    return set(_OF_THREAD.scalars(tx, ids=list(event_ids), thread_id=thread_id))
