@@ -13,12 +13,14 @@ from deploy.bootstrap import ROOT, VENV
 from deploy.chromium import REMEDY, find_chromium
 
 _BIN = VENV / "bin"
-# The long tests first: whoever shares the work out fills the end with short ones, and tests that
-# share a running system stay in one process.
+# The long tests first: the short ones then fill the end, and tests that share a running system
+# stay in one process, since work is stolen from the end of another's.
 _SUITES = ("acceptance", "docs", "console", "integration", "golden", "architecture", "unit")
 
 
 _ONLY_IN_FULL = frozenset({"console"})
+# One more than the two cores of the machine that decides: the long tests mostly wait for processes.
+_PROCESSES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,8 @@ def _pytest(*, full: bool) -> tuple[str, ...]:
     suites = _SUITES if full else [suite for suite in _SUITES if suite not in _ONLY_IN_FULL]
     folders = [f"tests/{suite}" for suite in suites if (ROOT / "tests" / suite).is_dir()]
     marks = "not llm" if full else "not full and not llm"
-    command = [str(_BIN / "python"), "-m", "pytest", "-n2", "--durations=10", "-m", marks]
-    return (*command, *folders)
+    command = [str(_BIN / "python"), "-m", "pytest", f"-n{_PROCESSES}", "--dist", "worksteal"]
+    return (*command, "--durations=10", "-m", marks, *folders)
 
 
 def _run_all(chosen: list[Step], environment: Mapping[str, str]) -> list[Result]:
