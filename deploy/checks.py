@@ -19,8 +19,6 @@ _SUITES = ("acceptance", "docs", "console", "integration", "golden", "architectu
 
 
 _ONLY_IN_FULL = frozenset({"console"})
-# One more than the two cores of the machine that decides: the long tests mostly wait for processes.
-_PROCESSES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ def _pytest(*, full: bool) -> tuple[str, ...]:
     suites = _SUITES if full else [suite for suite in _SUITES if suite not in _ONLY_IN_FULL]
     folders = [f"tests/{suite}" for suite in suites if (ROOT / "tests" / suite).is_dir()]
     marks = "not llm" if full else "not full and not llm"
-    command = [str(_BIN / "python"), "-m", "pytest", f"-n{_PROCESSES}", "--dist", "worksteal"]
+    command = [str(_BIN / "python"), "-m", "pytest", "-n2", "--dist", "worksteal"]
     return (*command, "--durations=10", "-m", marks, *folders)
 
 
