@@ -12,7 +12,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import event
 
 from retrieval.block_search import search_blocks
 from retrieval.expand import expand_event
@@ -37,6 +36,8 @@ TENANTS = 4
 LARGE_TABLE = 10_000
 # Several times the 600 candidates of a search, and far less than a namespace.
 MOST_READ = 2_500
+# A search reads its namespace, the ranked documents and what waits, at the least.
+LEAST_STATEMENTS = 4
 # The wall of undone imports names the tenant too, of imports.
 _OF_THE_WALL = re.compile(r"tenant_id = (?!\(hashed)")
 
@@ -97,30 +98,33 @@ def questions(asker: Asker) -> dict[str, Ask]:
 
 
 def explained(asker: Asker, asks: dict[str, Ask]) -> dict[str, list[Any]]:
-    """Run each search, and explain with execution every statement that read something."""
-    engine = asker.database.engine
-    sent: list[tuple[str, Any]] = []
+    """Run each search, and explain with execution every statement that read something.
 
-    def note(_c: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
-        sent.append((statement, parameters))
+    Statements are noted at the driver: most are sent past SQLAlchemy.
+    """
+    sent: list[tuple[str, Any]] = []
+    execute = psycopg.Cursor.execute
+
+    def noted(self: psycopg.Cursor[Any], query: Any, values: Any = None, **named: Any) -> Any:
+        sent.append((str(query), values))
+        return execute(self, query, values, **named)
 
     plans: dict[str, list[Any]] = {}
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        for name, ask in asks.items():
-            sent.clear()
+    for name, ask in asks.items():
+        sent.clear()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(psycopg.Cursor, "execute", noted)
             asker.ask(ask)
-            reads = [one for one in sent if one[0].lstrip().startswith(("SELECT", "WITH"))]
-            assert reads, name
-            with asker.database.read(asker.namespace.tenant_id) as tx:
-                plans[name] = [
-                    tx.connection.exec_driver_sql(
-                        f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}", parameters
-                    ).scalar_one()[0]["Plan"]
-                    for statement, parameters in reads
-                ]
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
+        reads = [one for one in sent if one[0].lstrip().startswith(("SELECT", "WITH"))]
+        assert len(reads) >= LEAST_STATEMENTS, name
+        with asker.database.read(asker.namespace.tenant_id) as tx:
+            plans[name] = [
+                tx.connection.exec_driver_sql(
+                    f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}", values
+                ).scalar_one()[0]["Plan"]
+                for statement, values in reads
+                if "INSERT INTO" not in statement
+            ]
     return plans
 
 
