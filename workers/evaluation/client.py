@@ -18,7 +18,10 @@ _LIMIT: Final = 100
 _BLOCK_LIMIT: Final = 50
 _PAGE: Final = 200
 _POLL_S: Final = 2.0
-_LONGEST_STANDSTILL_S: Final = 180.0
+_LONGEST_STANDSTILL: Final = 90
+"""After how many looks in a row without any change nothing is waited for any more."""
+
+_TRIES: Final = 3
 _THREAD: Final = "main"
 ELSEWHERE: Final = "asking"
 """A thread without turns: what it is told comes from other conversations alone."""
@@ -97,10 +100,10 @@ def load_conversation(
 def await_derived(client: httpx.Client, namespace: str) -> None:
     """Wait until no job of a namespace is under way.
 
-    Unavailable where nothing moves for three minutes, or where a job is dead.
+    Unavailable where nothing moves for some three minutes, or where a job is dead.
     """
     last: dict[str, dict[str, int]] = {}
-    since = time.monotonic()
+    unchanged = 0
     while True:
         jobs = jobs_of(client, namespace)
         dead = [kind for kind, states in jobs.items() if states.get(JobState.DEAD)]
@@ -108,9 +111,9 @@ def await_derived(client: httpx.Client, namespace: str) -> None:
             raise Unavailable(f"a job of {namespace} is dead: {dead[0]}")
         if not any(states.get(state) for states in jobs.values() for state in LIVE_STATES):
             return
-        if jobs != last:
-            last, since = jobs, time.monotonic()
-        if time.monotonic() - since > _LONGEST_STANDSTILL_S:
+        unchanged = unchanged + 1 if jobs == last else 0
+        last = jobs
+        if unchanged > _LONGEST_STANDSTILL:
             raise Unavailable(f"nothing is derived in {namespace}: is a worker running?")
         time.sleep(_POLL_S)
 
@@ -207,7 +210,10 @@ def vectors_of_api(client: httpx.Client) -> dict[str, Any] | None:
 def call(
     client: httpx.Client, method: str, path: str, body: Any, *, key: str | None = None
 ) -> dict[str, Any]:
-    """Send one request and return its JSON; raises Refused or Unavailable."""
+    """Send one request and return its JSON; raises Refused or Unavailable.
+
+    A request that got no answer is sent again, as each of them does its work only once.
+    """
     headers = {"Idempotency-Key": key[:200]} if key else None
 
     def send() -> httpx.Response:
@@ -229,10 +235,14 @@ def block_starts(conversation: Conversation) -> dict[str, str]:
 
 
 def _answer(client: httpx.Client, send: Callable[[], httpx.Response]) -> dict[str, Any]:
-    try:
-        response = send()
-    except httpx.TransportError as error:
-        raise Unavailable(f"the API at {client.base_url} cannot be reached") from error
+    for left in reversed(range(_TRIES)):
+        try:
+            response = send()
+            break
+        except httpx.TransportError as error:
+            if left == 0:
+                told = f"the API at {client.base_url} cannot be reached"
+                raise Unavailable(told) from error
     if response.is_error:
         raise Refused(f"{response.status_code}: {response.text[:500]}")
     content: dict[str, Any] = response.json()
