@@ -178,7 +178,9 @@ def _found(
             **filter_values(scope, wanted),
             limit=_UNLIMITED if wanted.participants else limit,
         )
-        if not bounded or len(rows) == limit or (rows and not rows[0].is_cut):
+        # Without a filter few rows mean that only rare words were looked for: common ones alone
+        # would add what hardly matches, and cost a second in a large namespace.
+        if not bounded or len(rows) == limit or (rows and not (narrows and rows[0].is_cut)):
             break
     return rows
 
