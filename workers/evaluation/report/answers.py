@@ -29,6 +29,12 @@ def answers_section(results: Sequence[Results]) -> Section:
 def _add(section: Section, one: Results) -> None:
     modes: Mapping[str, Any] = one.result["modes"]
     section.say(f"### {one.path.stem}")
+    section.say(
+        f"Model, of the answers and of the judges alike: `{one.configuration.get('model', '?')}`. "
+        "The less a model can, the less its figures say of memory, and the more its judging errs: "
+        "compare modes under one model, and see the gold evidence for what it makes of the best "
+        "notes there are."
+    )
     _add_correctness(section, modes)
     section.add_figure(_correct(modes, one))
     _add_categories(section, modes)
