@@ -130,7 +130,9 @@ class QueueDatabase:
     def __init__(self, settings: Settings) -> None:
         url = settings.queue_database_url
         role = None if url else settings.queue_role
-        self.engine = _engine(url or settings.database_url, settings, role=role, pool_size=2)
+        self.engine = _engine(
+            url or settings.database_url, settings, role=role, pool_size=2, plans_once=True
+        )
 
     @contextmanager
     def transaction(self) -> Iterator[QueueTx]:
