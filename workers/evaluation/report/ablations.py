@@ -19,7 +19,8 @@ def ablations_section(results: Sequence[Results]) -> Section:
     section.say(
         "One part is taken out, everything else stays. *Change* is without it minus with it, "
         "paired question by question, in percentage points (tokens as they are): **negative means "
-        "that the part helps**. An interval that holds 0 shows no effect on these conversations."
+        "that the part helps**. An interval that holds 0 shows no effect on these conversations. "
+        "What decay takes out of a context stands beside the tokens that it saves."
     )
     for one in results:
         _add(section, one)

@@ -49,7 +49,8 @@ def source_line(*sources: Results) -> str:
 
 def percent(value: float | None, *, digits: int = 1) -> str:
     """Return a share as a percentage without its sign, "–" for None."""
-    return "–" if value is None else f"{100 * value:.{digits}f}"
+    # Adding 0 makes a negative zero, which resampling leaves, a plain one.
+    return "–" if value is None else f"{round(100 * value, digits) + 0:.{digits}f}"
 
 
 def between(value: float, low: float | None, high: float | None) -> str:
