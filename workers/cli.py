@@ -19,6 +19,7 @@ from shared.store.database import Database, QueueDatabase
 from workers.doctor_cli import doctor
 from workers.embed_cli import embed
 from workers.evaluation.cli import eval_app
+from workers.give_way import give_way
 from workers.relay import run_relay
 from workers.upkeep import run_upkeep
 from workers.worker_metrics import FOLDER_VARIABLE, new_folder
@@ -70,6 +71,7 @@ def worker(
     unknown = sorted(set(queues.split(",")) - set(QUEUES))
     if unknown:
         raise typer.BadParameter(f"unknown: {', '.join(unknown)}; choose from {', '.join(QUEUES)}")
+    give_way(queues.split(","))
     command = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "-Q", queues]
     command += ["--pool", "prefork", "--concurrency", str(concurrency), "--events"]
     environment = dict(os.environ)  # noqa: TID251 - handed on to the process that replaces this

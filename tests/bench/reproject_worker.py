@@ -17,6 +17,7 @@ from shared.clock import SystemClock
 from shared.settings import Settings
 from shared.store.database import Database
 from tests.support.databases import settings_for
+from workers.give_way import give_way
 from workers.models.port import ModelReply, ModelTask, Usage
 from workers.models.scripted import ScriptedModel
 from workers.process import STEPS
@@ -41,6 +42,7 @@ def bench_settings(url: str) -> Settings:
 
 def main() -> None:
     url, tenant_id, queues = sys.argv[1:4]
+    give_way(queues.split(","))
     settings = bench_settings(url)
     database = Database(settings)
     deps = Deps(
