@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from shared.domain.bm25 import Bm25Stats, score_document
 from shared.domain.search_terms import (
-    TermFinder,
     FOLDED_PREFIX,
     MAX_INDEXED_CHARS,
     MAX_TERM_LENGTH,
+    TermFinder,
     matched_terms,
     query_terms,
     search_terms,
