@@ -25,6 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from shared.errors import NotFound
+from shared.store.block_places import blocks_holding
 from shared.store.database import ReadTx, WriteTx
 from shared.store.direct import Direct
 from shared.store.tables import block_layers, block_states, block_summaries, blocks, namespaces
@@ -273,21 +274,13 @@ def blocks_of_turns(
     tx: ReadTx, namespace: str, places: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int], BlockRow]:
     """Return the block that holds each (thread, turn sequence); open-tail turns are left out."""
-    wanted = set(places)
-    found: dict[tuple[str, int], BlockRow] = {}
-    for thread_id in {thread for thread, _ in wanted}:
-        sequences = [sequence for thread, sequence in wanted if thread == thread_id]
-        statement = _select_blocks(tx).where(
-            blocks.c.namespace == namespace,
-            blocks.c.thread_id == thread_id,
-            blocks.c.start_turn <= max(sequences),
-            blocks.c.end_turn >= min(sequences),
-        )
-        for row in tx.connection.execute(statement):
-            for sequence in sequences:
-                if row.start_turn <= sequence <= row.end_turn:
-                    found[thread_id, sequence] = _block(dict(row._mapping))
-    return found
+    held = blocks_holding(tx, namespace, places)
+    if not held:
+        return {}
+    ids = {holder.block_id for holder in held.values()}
+    rows = tx.connection.execute(_select_blocks(tx).where(blocks.c.block_id.in_(ids)))
+    known = {row.block_id: _block(dict(row._mapping)) for row in rows}
+    return {place: known[holder.block_id] for place, holder in held.items()}
 
 
 def layers_of(tx: ReadTx, block_ids: Sequence[str]) -> dict[tuple[str, int], tuple[str, int]]:

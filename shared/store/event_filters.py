@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 
 from shared.domain.event_filters import VISIBLE_STATUSES, EventFilter, Window
+from shared.store.direct import only_checked
 from shared.store.tables import events
 from shared.store.versions import in_version
 
@@ -57,11 +58,7 @@ class FilterShape:
 
         `found_by_key`: rows are fetched by their id, and the namespace is only checked.
         """
-        namespace: ColumnElement[str] = events.c.namespace
-        if found_by_key:
-            # Keeps the namespace's indexes out of the choice. A plan made for any parameters does
-            # not know how large a namespace is, and once walked all its events for each hit.
-            namespace = namespace.concat("")
+        namespace = only_checked(events.c.namespace) if found_by_key else events.c.namespace
         asked: list[ColumnElement[bool]] = [
             events.c.tenant_id == bindparam("tenant_id", type_=Text),
             namespace == bindparam("namespace", type_=Text),

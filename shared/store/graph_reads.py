@@ -9,17 +9,16 @@ from sqlalchemy import ARRAY, Text, any_, bindparam, func, select
 
 from shared.domain.graph import GraphState, SourceEvent
 from shared.store.database import ReadTx
-from shared.store.direct import Direct
+from shared.store.direct import Direct, only_checked
 from shared.store.graph import events_behind, load_state, source_events
 from shared.store.tables import events, nodes
 
 _VERSION = bindparam("version_id", type_=Text)
-# The version is only checked: a plan that walks all of it for a few ids is no choice.
 _OF_VERSION = Direct(
     select(nodes.c.node_id).where(
         nodes.c.tenant_id == bindparam("tenant_id"),
         nodes.c.node_id == any_(bindparam("ids", type_=ARRAY(Text))),
-        nodes.c.graph_version_id.concat("") == _VERSION,
+        only_checked(nodes.c.graph_version_id) == _VERSION,
     )
 )
 _ANY_OF_VERSION = Direct(
@@ -27,14 +26,11 @@ _ANY_OF_VERSION = Direct(
     .where(nodes.c.tenant_id == bindparam("tenant_id"), nodes.c.graph_version_id == _VERSION)
     .limit(1)
 )
-
-
-# As above: the thread is only checked.
 _OF_THREAD = Direct(
     select(events.c.event_id).where(
         events.c.tenant_id == bindparam("tenant_id"),
         events.c.event_id == any_(bindparam("ids", type_=ARRAY(Text))),
-        events.c.thread_id.concat("") == bindparam("thread_id", type_=Text),
+        only_checked(events.c.thread_id) == bindparam("thread_id", type_=Text),
     )
 )
 
