@@ -44,6 +44,23 @@ TALK = (
 )
 KINDS = (JobKind.SUMMARIZE, JobKind.EXTRACT, JobKind.PROJECT)
 
+_GRAPH = text(
+    """
+    SELECT 'node' AS what, n.type || ' ' || n.name AS said,
+           (SELECT count(*) FROM node_sources AS s WHERE s.node_id = n.node_id) AS sources
+    FROM nodes AS n
+    UNION ALL
+    SELECT 'fact', n.name || ' ' || f.key || ' = ' || f.value::text,
+           (SELECT count(*) FROM fact_sources AS s WHERE s.fact_id = f.fact_id)
+    FROM facts AS f JOIN nodes AS n USING (node_id)
+    UNION ALL
+    SELECT 'edge', a.name || ' ' || e.relation || ' ' || b.name,
+           (SELECT count(*) FROM edge_sources AS s WHERE s.edge_id = e.edge_id)
+    FROM edges AS e JOIN nodes AS a ON a.node_id = e.from_node_id
+    JOIN nodes AS b ON b.node_id = e.to_node_id
+    """
+)
+
 
 @dataclass(frozen=True)
 class Walked:
@@ -103,6 +120,7 @@ def test_twelve_turns_become_valid_and_grounded_events(
     said = _said(world, block)
     for event in events:
         _holds(event, said)
+    assert all(row.sources for row in _graph(world))
 
 
 def _holds(event: StoredEvent, said: dict[str, str]) -> None:
@@ -145,6 +163,8 @@ def _tell(walked: Walked) -> None:
                 f"  call {call.attempt}.{call.call} {call.outcome}: {call.input_tokens} in, "
                 f"{call.output_tokens} out, {call.duration_ms / 1000:.1f} s"
             )
+            if call.outcome != "ok" or kind is JobKind.PROJECT:
+                print(f"    {call.detail}")  # noqa: T201
         if job:
             print(f"  result: {job.result}")  # noqa: T201
         for one in (job.rejections or ()) if job else ():
@@ -153,9 +173,17 @@ def _tell(walked: Walked) -> None:
         print(summaries_of(tx, [block.block_id], version=1).get(block.block_id))  # noqa: T201
     for event in world.events(block):
         print(f"- {event.title} | {event.summary} | {event.happened_start} {event.precision}")  # noqa: T201
+    for row in _graph(world):
+        print(f"* {row.what}: {row.said} | rests on {row.sources} events")  # noqa: T201
 
 
 def _calls(world: World, job_id: str) -> list[Any]:
     statement = text("SELECT * FROM model_calls WHERE job_id = :j ORDER BY attempt, call")
     with world.database.read(world.tenant_id) as tx:
         return list(tx.connection.execute(statement, {"j": job_id}))
+
+
+def _graph(world: World) -> list[Any]:
+    """Return what the graph says, a row a node, fact and edge, with how many events tell it."""
+    with world.database.read(world.tenant_id) as tx:
+        return list(tx.connection.execute(_GRAPH))
