@@ -21,7 +21,7 @@ from workers.prompts.rendering import (
     time_view,
 )
 
-VERSION: Final = "project/2"
+VERSION: Final = "project/3"
 _NODES_BESIDE_EVENTS: Final = 3
 _FEWEST_FACTS: Final = 4
 _MOST_FACTS: Final = 12
@@ -90,9 +90,10 @@ class EdgeReply(ReplyModel):
 class ProjectReply(ReplyModel):
     """What the projector answers."""
 
-    reason: str = Field(max_length=240)
+    # The reason comes last: a small model that had to begin with it talked itself out of any node.
     nodes: list[NodeReply] = Field(json_schema_extra={COUNTED_BY: "nodes"})
     edges: list[EdgeReply] = Field(json_schema_extra={COUNTED_BY: "edges"})
+    reason: str = Field(max_length=240)
 
 
 _SYSTEM: Final = f"""\
@@ -105,7 +106,8 @@ with what the new events say about it.
 Rules
 - The listed events are the only sources. Each node, alias, tag, fact and edge names the ids of \
 the events that say it. The existing graph is there to recognise known things, never a source.
-- nodes: things with a name of their own. type is person, project, organization, tool or place; \
+- nodes: things with a name of their own, above all who and what the events are about, such as \
+the named participants. type is person, project, organization, tool or place; \
 what is none of these is no node. ref is n1, n2 and so on, one for each node of this reply. Use \
 the name of an existing node when an event speaks of it; put another spelling into aliases. \
 metadataProvenance.name lists the events in which the name itself occurs; aliases and tags need \
@@ -119,7 +121,8 @@ where there can be no second target at a time, such as living in one place; else
 ends as nodes, also when they exist already.
 - Say only what the events say. A plan is a plan: never state it as done. Keep numbers, names and \
 units as they are. Two things with the same name but of different kind are two nodes.
-- If the events say nothing about such things, answer with empty lists and the reason.
+- Only if the events name nothing of the kind, answer with empty lists. reason says in a few \
+words what the graph rests on, or why it is empty.
 
 {REPLY_RULE}"""
 
