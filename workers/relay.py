@@ -59,7 +59,7 @@ class Pauses:
 
 def relay_once(queue: QueueDatabase, settings: Settings, ring: RingBell) -> Pass:
     """Ring one batch of due jobs. `ring(queue, tenant_id, job_id)` returns whether it worked."""
-    with queue.transaction() as tx:
+    with queue.statement() as tx:
         due = take_due(
             tx,
             batch=settings.relay_batch,

@@ -23,7 +23,8 @@ _ALWAYS = {
     "full_page_writes": "on",
 }
 # synchronous_commit stays on: without fsync it costs little, and a killed server keeps its rows.
-_FOR_TESTS = {"fsync": "off", "full_page_writes": "off"}
+# The benchmarks ask when a block became ready for others to see.
+_FOR_TESTS = {"fsync": "off", "full_page_writes": "off", "track_commit_timestamp": "on"}
 
 
 def settings(sockets: Path, port: int, *, for_tests: bool) -> dict[str, str]:

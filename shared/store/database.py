@@ -141,6 +141,12 @@ class QueueDatabase:
             send(connection, "BEGIN")
             yield QueueTx(connection)
 
+    @contextmanager
+    def statement(self) -> Iterator[QueueTx]:
+        """Open what one statement needs: sent without a BEGIN, it is a transaction of its own."""
+        with unavailable_when_away(), self.engine.connect() as connection, connection.begin():
+            yield QueueTx(connection)
+
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()

@@ -14,7 +14,7 @@ import orjson
 from sqlalchemy import JSON, ClauseElement, ColumnElement, Table, text
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
-from shared.store.database import ReadTx, WriteTx, send
+from shared.store.database import QueueTx, ReadTx, WriteTx, send
 
 _DIALECT: Final = PGDialect_psycopg()  # type: ignore[no-untyped-call] # SQLAlchemy gives it no types
 
@@ -70,6 +70,11 @@ class Direct:
         """Run and return how many rows it changed."""
         changed: int = self._run(tx, values).rowcount
         return changed
+
+    def rows_of_queue(self, tx: QueueTx, **values: Any) -> list[Any]:
+        """Run as the queue role, which has no tenant, and return all rows."""
+        found: list[Any] = send(tx.connection, self._sql, self._bound(values)).fetchall()
+        return found
 
     def request(self, **values: Any) -> Request:
         """Return the statement with its values, to be sent together with others."""

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from sqlalchemy import text
 
 from shared.store.database import QueueTx
+from shared.store.direct import Direct
 
 # A skip scan over tenants and queues, then the first few due jobs of each: one backlog neither
 # slows the query nor starves the others. In flight is what is running, or rung and unclaimed.
-_RING_DUE = text(
+_RING_DUE = Direct(
     """
     WITH RECURSIVE pair AS (
         (SELECT tenant_id, queue FROM jobs WHERE state IN ('available', 'retryable')
@@ -151,16 +152,14 @@ def take_due(tx: QueueTx, *, batch: int, caps: Caps, ring_again_after_s: float) 
     A tenant's live work goes before its backfill. Two relays at one moment may pass a cap by
     what the other one takes.
     """
-    rows = tx.connection.execute(
-        _RING_DUE,
-        {
-            "batch": batch,
-            "tenant_cap": caps.tenant,
-            "queue_cap": caps.queue,
-            "backfill_cap": caps.backfill,
-            "ring_again_after_s": ring_again_after_s,
-        },
-    ).all()
+    rows = _RING_DUE.rows_of_queue(
+        tx,
+        batch=batch,
+        tenant_cap=caps.tenant,
+        queue_cap=caps.queue,
+        backfill_cap=caps.backfill,
+        ring_again_after_s=float(ring_again_after_s),
+    )
     ordered = sorted(rows, key=lambda row: (row.turn, row.tenant_id))
     return [Ring(row.tenant_id, row.job_id, row.queue) for row in ordered]
 

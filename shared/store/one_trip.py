@@ -56,7 +56,8 @@ def _sent(fairy: Any, tenant_id: str, requests: Sequence[Request]) -> list[list[
         scope.execute(_TENANT, {"tenant_id": tenant_id})
         for cursor, request in zip(cursors, requests, strict=True):
             cursor.execute(request.sql, request.values_of(tenant_id))
-    return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
+    # A description of the columns would be built to tell only whether there are any.
+    return [cursor.fetchall() if cursor.pgresult.nfields else [] for cursor in cursors]
 
 
 def _cursors(fairy: Any, number: int) -> list[Any]:

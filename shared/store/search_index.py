@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ARRAY, DateTime, Integer, LargeBinary, Text, bindparam, delete, text
+from sqlalchemy import ARRAY, Text, bindparam, delete, text
 
 from shared.store.database import WriteTx
+from shared.store.direct import Direct
 from shared.store.search_keys import DocumentKind, corpus_hash, hashed
 from shared.store.search_packing import WAITING_LIMIT, pack_waiting
 from shared.store.tables import search_corpora, search_documents, search_waiting
@@ -23,29 +24,26 @@ __all__ = ["DocumentKind", "SearchDocument"]
 
 # One statement for all documents; arrays of arrays have no place in unnest, so terms come as text.
 # The count is of before: a statement does not see what it writes itself.
-_INSERT = text(
+_INSERT = Direct(
     """
     WITH written AS (
         INSERT INTO search_documents (tenant_id, namespace, kind, version, corpus, document_id,
             thread_id, length, at, terms, frequencies)
-        SELECT :tenant_id, :namespace, :kind, :version, :corpus, d.document_id, d.thread_id,
-               d.length, d.at, d.terms::bigint[], d.frequencies
-        FROM unnest(:document_ids, :thread_ids, :lengths, :instants, :terms, :frequencies)
+        SELECT CAST(:tenant_id AS text), CAST(:namespace AS text), CAST(:kind AS text),
+               CAST(:version AS text), CAST(:corpus AS bigint), d.document_id, d.thread_id,
+               d.length, d.at, CAST(d.terms AS bigint[]), d.frequencies
+        FROM unnest(CAST(:document_ids AS text[]), CAST(:thread_ids AS text[]),
+                    CAST(:lengths AS integer[]), CAST(:instants AS timestamptz[]),
+                    CAST(:terms AS text[]), CAST(:frequencies AS bytea[]))
             AS d(document_id, thread_id, length, at, terms, frequencies)
         RETURNING number
     )
     INSERT INTO search_waiting (tenant_id, corpus, number, is_removal, namespace)
-    SELECT :tenant_id, :corpus, number, false, :namespace FROM written
+    SELECT CAST(:tenant_id AS text), CAST(:corpus AS bigint), number, false,
+           CAST(:namespace AS text) FROM written
     RETURNING (SELECT count(*) FROM search_waiting AS w
-               WHERE w.tenant_id = :tenant_id AND w.corpus = :corpus)
+               WHERE w.tenant_id = :tenant_id AND w.corpus = CAST(:corpus AS bigint))
     """
-).bindparams(
-    bindparam("document_ids", type_=ARRAY(Text)),
-    bindparam("thread_ids", type_=ARRAY(Text)),
-    bindparam("lengths", type_=ARRAY(Integer)),
-    bindparam("instants", type_=ARRAY(DateTime(timezone=True))),
-    bindparam("terms", type_=ARRAY(Text)),
-    bindparam("frequencies", type_=ARRAY(LargeBinary)),
 )
 
 _COPY = text(
@@ -102,18 +100,16 @@ def index_documents(
         ids = [document.document_id for document in documents]
         _delete(tx, namespace, kind, ids, version=place["version"])
     cut = [hashed(document.frequencies) for document in documents]
-    waiting = tx.connection.execute(
-        _INSERT,
-        place
-        | {
-            "document_ids": [document.document_id for document in documents],
-            "thread_ids": [document.thread_id for document in documents],
-            "lengths": [document.length for document in documents],
-            "instants": [document.at for document in documents],
-            "terms": [f"{{{','.join(map(str, terms))}}}" for terms, _ in cut],
-            "frequencies": [frequencies for _, frequencies in cut],
-        },
-    ).scalar()
+    waiting = _INSERT.scalar(
+        tx,
+        **place,
+        document_ids=[document.document_id for document in documents],
+        thread_ids=[document.thread_id for document in documents],
+        lengths=[document.length for document in documents],
+        instants=[document.at for document in documents],
+        terms=[f"{{{','.join(map(str, terms))}}}" for terms, _ in cut],
+        frequencies=[frequencies for _, frequencies in cut],
+    )
     if (waiting or 0) + len(documents) >= WAITING_LIMIT:
         pack_waiting(tx, namespace, kind, version=place["version"])
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from tests.support.stack import RunningSystem
 
+READY_AT = "pg_xact_commit_timestamp(b.xmin)"
+"""SQL: when others could see that the block of a row `b` of block_states is ready."""
+
 PARTS = (
     ("ring_to_summarize", "s.started_at - s.rung_at"),
     ("summarize_loads", "s.called_at - s.started_at"),
@@ -11,8 +14,9 @@ PARTS = (
     ("summarize_stores_and_rings", "e.started_at - e.rung_at"),
     ("extract_loads", "e.called_at - e.started_at"),
     ("extract_records", "e.finalized_at - e.called_at"),
+    ("extract_stores", f"{READY_AT} - e.finalized_at"),
 )
-"""What the way consists of; each time is the beginning of a transaction."""
+"""What the way consists of; each time but the last is the beginning of a transaction."""
 
 _COLUMNS = ", ".join(f"extract(epoch FROM {span})::float * 1000 AS {name}" for name, span in PARTS)
 _WAYS = f"""
@@ -22,6 +26,7 @@ _WAYS = f"""
         FROM jobs AS j WHERE j.namespace LIKE 'bench:single-%%'
     )
     SELECT {_COLUMNS} FROM done AS s JOIN done AS e USING (tenant_id, subject)
+    JOIN block_states AS b ON b.tenant_id = s.tenant_id AND b.block_id = s.subject
     WHERE s.kind = 'summarize' AND e.kind = 'extract'
     """  # noqa: S608 - joins constants of this file
 

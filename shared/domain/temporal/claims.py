@@ -100,9 +100,7 @@ def check_claim(claim: TemporalClaim, cited: Sequence[CitedText]) -> CheckedTime
     if found is None and wording:
         notes.append(FOREIGN_WORDING)
     if found is None:
-        found = _all(folded)
-        if start is None:
-            found = []
+        found = [] if start is None else _all(folded)
     chosen = _choose(found, start, end, needs_match=not _has(wording, folded))
     if chosen is None:
         return _unknown(claim, status, notes, dated=start is not None)
