@@ -27,7 +27,7 @@ from ingest.schemas.turns import TurnIn
 from ingest.turns import commit_turn, prepare_turn
 from shared.clock import SystemClock
 from shared.store.namespaces import ensure_namespace, save_policy
-from tests.bench.pipeline_way import PARTS, READY_AT, parts_of_the_way
+from tests.bench.pipeline_way import PARTS, ways_of_blocks
 from tests.bench.pipeline_worker import ANSWERS, ECHO, NOOP
 from tests.support.stack import RunningSystem
 from tests.support.waiting import wait_until
@@ -148,6 +148,7 @@ def measure(system: BenchSystem, load: Load) -> dict[str, Any]:
     noops = statistics.mean((before, after))
     trip, trip_in_a_row = statistics.median(trips), statistics.median(in_a_row)
     p50 = statistics.median(latencies["from_ring_ms"])
+    committed = statistics.median(latencies["to_commit_ms"])
     return {
         "noop_per_s": round(noops, 1),
         "noop_runs_per_s": [round(before, 1), round(after, 1)],
@@ -161,7 +162,9 @@ def measure(system: BenchSystem, load: Load) -> dict[str, Any]:
         "sealed_to_ready_p50_ms": round(statistics.median(latencies["whole_ms"]), 1),
         "poll_p50_ms": round(statistics.median(latencies["poll_ms"]), 1),
         "ring_to_ready_p50_ms": round(p50, 1),
+        "ring_to_commit_p50_ms": round(committed, 1),
         "ready_ratio": round(p50 / trip, 2),
+        "ready_ratio_to_commit": round(committed / trip, 2),
         "ready_ratio_in_a_row": round(p50 / trip_in_a_row, 2),
         "way_p50_ms": {name: round(statistics.median(latencies[name]), 2) for name, _ in PARTS},
         "blocks": load.blocks,
@@ -278,17 +281,7 @@ def sealed_to_ready(system: BenchSystem, tenant_id: str, load: Load) -> dict[str
         sealed[f"bench:single-{index}-0"] = now["at"]
         # Looking costs as much as a part of the way: it is not done while a block is under way.
         wait_until(lambda: live(system) == 0, "the block is done", within_s=30, poll_s=REST_S)
-    rows = system.sql(
-        f"SELECT b.namespace, extract(epoch FROM {READY_AT})::float AS ready, "  # noqa: S608 - a constant
-        "extract(epoch FROM j.rung_at)::float AS rung FROM block_states AS b "
-        "JOIN jobs AS j ON j.subject = b.block_id AND j.kind = 'summarize' "
-        "WHERE b.namespace LIKE 'bench:single-%%'"
-    )
-    return parts_of_the_way(system) | {
-        "whole_ms": [1_000 * (row["ready"] - sealed[row["namespace"]]) for row in rows],
-        "poll_ms": [1_000 * max(0.0, row["rung"] - sealed[row["namespace"]]) for row in rows],
-        "from_ring_ms": [1_000 * (row["ready"] - row["rung"]) for row in rows],
-    }
+    return ways_of_blocks(system, sealed)
 
 
 def _per_unit(spent: dict[str, float], units: int) -> dict[str, float]:
@@ -383,6 +376,8 @@ def report(result: dict[str, Any]) -> str:
         f"rung to ready p50     {result['ring_to_ready_p50_ms']:g} ms: "
         f"{result['ready_ratio']:g} round trips ({ready} {QUICK_ENOUGH:g}), "
         f"{result['ready_ratio_in_a_row']:g} of those in a row\n"
+        f"until its commit       {result['ring_to_commit_p50_ms']:g} ms: "
+        f"{result['ready_ratio_to_commit']:g} round trips\n"
         f"of it                 {way}\n"
     )
 
