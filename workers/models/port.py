@@ -40,11 +40,13 @@ class Prompt:
 class ReplyRoom:
     """What one reply may name and how much it may hold, by the kinds that its type marks.
 
-    `names` are the legal values of a kind of reference; `most` the greatest length of a list.
+    `names` are the legal values of a kind of reference; `most` the greatest length of a list,
+    `least` the smallest.
     """
 
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     most: Mapping[str, int] = field(default_factory=dict)
+    least: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ NAMED_BY: Final = "x-named-by"
 """Marks a text that is one of a room's names, by their kind."""
 
 COUNTED_BY: Final = "x-counted-by"
-"""Marks a list whose greatest length a room gives, by its kind."""
+"""Marks a list whose greatest and smallest length a room gives, by its kind."""
 
 _BOUNDS: Final = frozenset({"maxItems", "minItems", "maxLength", "minLength"})
 # Words for readers of the code: the prompt says what fields mean.
@@ -51,6 +51,8 @@ def _shaped(node: Mapping[str, Any], room: ReplyRoom, is_bounded: bool) -> dict[
         shaped = {"type": "string", "enum": list(names)}
     if (kind := node.get(COUNTED_BY)) is not None and kind in room.most:
         shaped["maxItems"] = room.most[kind]
+        if room.least.get(kind):
+            shaped["minItems"] = room.least[kind]
     if "items" in node:
         items = _shaped(node["items"], room, is_bounded)
         if items is None:

@@ -25,6 +25,7 @@ VERSION: Final = "project/3"
 _NODES_BESIDE_EVENTS: Final = 3
 _FEWEST_FACTS: Final = 4
 _MOST_FACTS: Final = 12
+_UNNAMED: Final = frozenset({"user", "assistant", "用户", "助手"})
 
 Source = Annotated[str, Field(json_schema_extra={NAMED_BY: "event"})]
 Sources = Annotated[list[Source], Field(min_length=1, max_length=12)]
@@ -158,13 +159,18 @@ def sources_of(material: ProjectInput) -> Aliases:
 
 
 def room_of(material: ProjectInput) -> ReplyRoom:
-    """Return what a reply about one part may cite, and how much of a graph it may hold."""
+    """Return what a reply about one part may cite, and how much of a graph it holds.
+
+    Where a participant has a name there is a node to give: the smallest models else give none.
+    """
     events = len(material.events)
     nodes = min(MAX_NODES, events + _NODES_BESIDE_EVENTS)
     refs = tuple(f"n{number}" for number in range(1, nodes + 1))
     facts = min(_MOST_FACTS, max(_FEWEST_FACTS, events))
     most = {"nodes": nodes, "edges": min(MAX_EDGES, nodes), "facts": facts}
-    return ReplyRoom({"event": sources_of(material).names, "node": refs}, most)
+    people = {name.casefold() for event in material.events for name in event.participants}
+    least = {"nodes": 1} if people - _UNNAMED else {}
+    return ReplyRoom({"event": sources_of(material).names, "node": refs}, most, least)
 
 
 def _event(event: ProjectEvent, names: Mapping[str, str]) -> dict[str, Any]:

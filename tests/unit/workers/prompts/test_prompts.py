@@ -159,3 +159,18 @@ def test_a_prompt_shows_names_and_no_ids() -> None:
     data = json.loads(user.split("<data>\n", 1)[1].removesuffix("\n</data>"))
     assert data["target"]["messages"][0]["id"] == data["allowedSourceMessageIds"][0] == "m1"
     assert data["timeline"][0]["id"] == "e1"
+
+
+@pytest.mark.parametrize(
+    ("participants", "fewest"),
+    [((), None), (("user", "Assistant"), None), (("用户",), None), (("Ben", "user"), 1)],
+)
+def test_a_node_is_asked_for_where_a_participant_has_a_name(
+    participants: tuple[str, ...], fewest: int | None
+) -> None:
+    event = ProjectEvent(
+        "evt_1", "Title", "Summary", "other", "active", "user", TIME, participants=participants
+    )
+    task = _task(TaskKind.PROJECT, project, project.ProjectReply, ProjectInput((event,)))
+    assert schema_of(task)["properties"]["nodes"].get("minItems") == fewest
+    assert "minItems" not in schema_of(task)["properties"]["edges"]
