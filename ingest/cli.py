@@ -12,11 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ingest.api_access import ApiKey, ApiUrl, AsJson, api_access
-from ingest.imports_cli import import_app
-from ingest.jobs_cli import dead_letters, jobs_app
-from ingest.portable_cli import erase, export, restore
 from ingest.posting import Report, call, open_client, post_turns
-from ingest.reprocess_cli import reprocess, reproject
 from ingest.transcripts import Destination, read_transcript
 from shared.http import strict_json
 from shared.http.serving import Host, Port, Processes, serve
@@ -29,21 +25,6 @@ Thread = Annotated[str | None, typer.Option("--thread", "-t", help="Absent: unth
 
 turn_app = typer.Typer(help="One turn.", no_args_is_help=True)
 turns_app = typer.Typer(help="Many turns.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the ingest commands to the `stratagate` command line."""
-    app.command("ingest")(serve_ingest)
-    app.add_typer(turn_app, name="turn")
-    app.add_typer(turns_app, name="turns")
-    app.add_typer(jobs_app, name="jobs")
-    app.add_typer(import_app, name="import")
-    app.command("dead-letters")(dead_letters)
-    app.command()(reprocess)
-    app.command()(reproject)
-    app.command()(erase)
-    app.command()(export)
-    app.command()(restore)
 
 
 def serve_ingest(host: Host = "127.0.0.1", port: Port = 8080, processes: Processes = 1) -> None:

@@ -27,15 +27,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the API's answer as 
 Namespace = Annotated[str, typer.Argument(help="The namespace, such as project:demo.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the read side's commands to the `stratagate` command."""
-    app.command("retrieval")(serve_retrieval)
-    app.command()(search)
-    app.command()(show)
-    app.command("mcp")(serve_mcp)
-    app.command("console")(serve_console)
-
-
 def serve_retrieval(host: Host = "127.0.0.1", port: Port = 8081, processes: Processes = 1) -> None:
     """Serve the read side until stopped: search, context, the gate, tools and MCP."""
     serve("retrieval.app:create_app", host=host, port=port, processes=processes)

@@ -44,8 +44,7 @@ def doctor(
 
     Looks at the database and the broker directly. Exit code 1 when something is wrong.
     """
-    # Celery is loaded by the commands that need the broker, not by every other one beside them.
-    from workers.app import consumers  # noqa: PLC0415 - loads the broker's client
+    from workers.app import consumers  # noqa: PLC0415 - Celery; `look` does without
 
     settings = get_settings()
     findings = look(settings, consumers, max_age_s=max_age_s, stuck_s=stuck_s)

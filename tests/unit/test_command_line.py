@@ -8,7 +8,8 @@ import pytest
 from pydantic import SecretStr
 from rich.console import Console
 
-from shared.cli import _jobs_table, main
+from shared.cli import main
+from shared.database_cli import _jobs_table
 from shared.errors import Unavailable
 from shared.settings import Settings
 from shared.store.tenants import find_tenants
@@ -33,8 +34,7 @@ def test_migrating_without_a_database_is_one_line_and_exit_code_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = Settings(database_url=SecretStr("postgresql://u:hidden@127.0.0.1:1/none"))
-    monkeypatch.setattr("shared.cli.get_settings", lambda: settings)
-    monkeypatch.setattr("shared.cli.entry_points", lambda group: ())
+    monkeypatch.setattr("shared.database_cli.get_settings", lambda: settings)
     monkeypatch.setattr("sys.argv", ["stratagate", "migrate"])
     monkeypatch.setenv("COLUMNS", "400")
     with pytest.raises(SystemExit) as ended:

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from ingest.cli import register
+from shared.cli import command_line
 from tests.integration.erasure.eraser import Eraser
 
 NAMESPACE = "project:again"
@@ -34,8 +33,7 @@ def working(memory: Eraser) -> Iterator[Eraser]:
 
 def run(memory: Eraser, *arguments: str) -> dict[str, Any]:
     """Run a command against the memory's server and return what it prints as JSON."""
-    app = typer.Typer()
-    register(app)
+    app = command_line()
     key = memory.client.headers["authorization"].removeprefix("Bearer ")
     access = ["--api-url", str(memory.client.base_url), "--api-key", key, "--json"]
     result = CliRunner().invoke(app, [*arguments, *access])

@@ -6,12 +6,11 @@ from typing import Any
 
 import httpx
 import pytest
-import typer
 from sqlalchemy import text
 from typer.testing import CliRunner
 
-from ingest.cli import register
 from shared.auth import issue_key
+from shared.cli import command_line
 from shared.domain.tenancy import Permission
 from shared.ids import Prefix, new_id
 from shared.settings import Settings
@@ -21,8 +20,7 @@ from tests.integration.imports.test_previews import decide
 from tests.integration.imports.world import NS, World, export, memory
 from tests.support.databases import Tenant
 
-cli = typer.Typer()
-register(cli)
+cli = command_line("import")
 TITLES = ("Likes tea", "Plays the cello", "Owns a red kayak")
 
 

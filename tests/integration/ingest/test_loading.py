@@ -6,10 +6,9 @@ from typing import Any
 
 import httpx
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from ingest.cli import register
+from shared.cli import command_line
 from shared.store.blocks import list_blocks
 from shared.store.database import Database
 from tests.support.databases import Tenant
@@ -17,8 +16,7 @@ from tests.support.databases import Tenant
 
 @pytest.fixture
 def run(ingest_url: str, tenant: Tenant) -> Any:
-    app = typer.Typer()
-    register(app)
+    app = command_line()
 
     def invoke(*words: str) -> Any:
         access = ("--api-url", ingest_url, "--api-key", tenant.admin_key, "--json")

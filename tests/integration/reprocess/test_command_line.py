@@ -8,15 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from ingest import reprocess_cli
-from ingest.cli import register
+from shared.cli import command_line
 from tests.integration.reprocess.memory import NAMESPACE, Memory
 
-app = typer.Typer()
-register(app)
+app = command_line()
 
 
 @pytest.fixture(autouse=True)

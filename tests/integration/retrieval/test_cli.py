@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from retrieval.cli import register
+from shared.cli import command_line
 from shared.settings import get_settings
 from tests.integration.retrieval.world import NS, World
 
@@ -19,9 +19,7 @@ def command(world: World, both_url: str, monkeypatch: pytest.MonkeyPatch) -> Ite
     monkeypatch.setenv("STRATAGATE_API_URL", both_url)
     monkeypatch.setenv("STRATAGATE_API_KEY", world.tenant.admin_key)
     get_settings.cache_clear()
-    app = typer.Typer()
-    register(app)
-    yield app
+    yield command_line()
     get_settings.cache_clear()
 
 

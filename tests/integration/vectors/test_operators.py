@@ -6,16 +6,14 @@ import pytest
 from sqlalchemy import text
 from typer.testing import CliRunner
 
-from shared.cli import app
+from shared.cli import command_line
 from shared.settings import Settings
 from shared.store.database import Database
 from tests.integration.vectors.conftest import NS, Vectors
 from tests.support.concept_embedder import ConceptEmbedder
 from workers import doctor_cli, embed_cli
-from workers.cli import register
 
-if not any(command.callback is embed_cli.embed for command in app.registered_commands):
-    register(app)
+app = command_line("embed")
 
 
 @pytest.fixture(autouse=True)
