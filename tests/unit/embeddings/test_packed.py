@@ -61,3 +61,12 @@ def test_what_has_no_direction_or_another_length_is_no_vector(
 def test_bytes_that_are_no_row_of_vectors_are_refused() -> None:
     with pytest.raises(ValueError, match="no row of vectors"):
         packed.cosines(packed.pack([1.0, 0.0], dimension=2), b"abcde")
+
+
+@pytest.mark.parametrize("rows", [0, 511, 512, 513, 1_300])
+def test_many_vectors_are_compared_as_one_by_one(rows: int) -> None:
+    stored = [packed.pack([math.sin(n + i) for i in range(8)], dimension=8) for n in range(rows)]
+    asked = packed.pack([math.cos(i) for i in range(8)], dimension=8)
+    found = packed.cosines(asked, b"".join(stored))
+    assert found == pytest.approx(packed._cosines_plain(asked, b"".join(stored)), abs=1e-5)
+    assert found == [packed.cosines(asked, one)[0] for one in stored]
