@@ -21,7 +21,7 @@ from workers.prompts.rendering import (
     time_view,
 )
 
-VERSION: Final = "project/3"
+VERSION: Final = "project/4"
 _NODES_BESIDE_EVENTS: Final = 3
 _FEWEST_FACTS: Final = 4
 _MOST_FACTS: Final = 12
@@ -113,7 +113,8 @@ what is none of these is no node. ref is n1, n2 and so on, one for each node of 
 the name of an existing node when an event speaks of it; put another spelling into aliases. \
 metadataProvenance.name lists the events in which the name itself occurs; aliases and tags need \
 the same.
-- facts: key is a short, stable word for the property, reused from the existing node where it is \
+- facts: what an event says about a node beyond its name, type, aliases and tags, which are no \
+facts. key is a short, stable word for the property, reused from the existing node where it is \
 there already. mode is state for one value at a time, set for values that add up, relation for a \
 tie to something that is no node here. status is active for what holds, disputed where events \
 contradict each other, superseded for what is said to be over.
