@@ -124,13 +124,15 @@ def _ended(step: Step, code: int, began: float) -> Result:
 def _environment(*, full: bool) -> dict[str, str]:
     """Leave out settings of a stack that runs beside: tests make their own.
 
-    With `full`, generated tests try many more examples.
+    What is compiled is kept, whatever is set outside: hundreds of processes load the same code,
+    and each would compile it for a second. With `full`, generated tests try many more examples.
     """
     kept = ("STRATAGATE_TEST_",)
     ours = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("STRATAGATE_") or name.startswith(kept)
+        if (not name.startswith("STRATAGATE_") or name.startswith(kept))
+        and name != "PYTHONDONTWRITEBYTECODE"
     }
     return ours | ({"STRATAGATE_TEST_FULL": "1"} if full else {})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
 if os.environ.get("CI"):
     hypothesis.settings.load_profile("repeatable")
+
+
+# What is loaded and collected stays until the end: to look through it for garbage finds none.
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
 
 
 def _is_controller(config: pytest.Config) -> bool:
