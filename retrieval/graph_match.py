@@ -69,11 +69,6 @@ def match_node(
     )
 
 
-def other_ends(view: NodeView) -> set[str]:
-    """Return the nodes at the other ends of a node's edges."""
-    return {_other_end(view, edge) for edge in (*view.current_edges, *view.historical_edges)}
-
-
 def _best_facts(view: NodeView, terms: TermFinder) -> list[FactView]:
     """Return the facts that share the most terms with the query.
 

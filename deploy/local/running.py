@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -66,10 +65,6 @@ class RunningStack:
     def broker_url(self) -> str:
         """The URL of the broker."""
         return self.state.broker_url
-
-    def log_of(self, name: str) -> Path:
-        """Return the log file of one part."""
-        return self.folder.logs / f"{name}.log"
 
     def pid_of(self, name: str) -> int | None:
         """Return the process id of one part, None when it does not run."""

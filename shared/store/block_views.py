@@ -6,12 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ARRAY, Text, and_, any_, bindparam, func, select, tuple_
+from sqlalchemy import ARRAY, Text, and_, any_, bindparam, func, select
 
 from shared.domain.jobs import LIVE_STATES, JobKind
 from shared.store.database import ReadTx
 from shared.store.direct import Direct
-from shared.store.messages import StoredMessage, messages_by_id
 from shared.store.tables import block_layers, block_states, blocks, jobs, messages, threads
 from shared.store.tables.blocks import PENDING
 
@@ -119,29 +118,6 @@ def layer_tokens(tx: ReadTx, block_ids: Collection[str]) -> dict[tuple[str, int]
     )
     rows = tx.connection.execute(statement)
     return {(row.block_id, row.level): row.tokens for row in rows}
-
-
-def messages_around(
-    tx: ReadTx, namespace: str, places: Collection[tuple[str, int]]
-) -> dict[str, list[StoredMessage]]:
-    """Return, by stored thread, the messages of the turns at and beside each (thread, turn)."""
-    if not places:
-        return {}
-    wanted = {(thread, turn + step) for thread, turn in places for step in (-1, 0, 1)}
-    rows = tx.connection.execute(
-        select(messages.c.message_id, messages.c.thread_id)
-        .where(
-            messages.c.tenant_id == tx.tenant_id,
-            messages.c.namespace == namespace,
-            tuple_(messages.c.thread_id, messages.c.turn_sequence).in_(sorted(wanted)),
-        )
-        .order_by(messages.c.thread_id, messages.c.turn_sequence, messages.c.position)
-    ).all()
-    loaded = messages_by_id(tx, [row.message_id for row in rows])
-    grouped: dict[str, list[StoredMessage]] = {}
-    for row in rows:
-        grouped.setdefault(row.thread_id, []).append(loaded[row.message_id])
-    return grouped
 
 
 def open_tail_turns(tx: ReadTx, namespace: str, thread_id: str | None = None) -> int:

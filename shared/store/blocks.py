@@ -283,15 +283,6 @@ def blocks_of_turns(
     return {place: known[holder.block_id] for place, holder in held.items()}
 
 
-def layers_of(tx: ReadTx, block_ids: Sequence[str]) -> dict[tuple[str, int], tuple[str, int]]:
-    """Return (text, tokens) of levels 3 to 5 by (block, level)."""
-    statement = select(block_layers).where(
-        block_layers.c.tenant_id == tx.tenant_id, block_layers.c.block_id.in_(block_ids)
-    )
-    rows = tx.connection.execute(statement)
-    return {(row.block_id, row.level): (row.content, row.tokens) for row in rows}
-
-
 def layer_texts(tx: ReadTx, levels: Mapping[str, int]) -> dict[str, str]:
     """Return the text of each block at the level asked of it, 3 to 5."""
     if not levels:

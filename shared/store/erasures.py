@@ -124,19 +124,6 @@ def erasure_of(tx: ReadTx, erased_id: str) -> Erasure | None:
     return None if row is None else _erasure(row)
 
 
-def list_erasures(
-    tx: ReadTx, namespace: str, *, before: str | None = None, limit: int = 50
-) -> list[Erasure]:
-    """Return a namespace's erasures, newest first, older than the id `before`."""
-    statement = select(erasures).where(
-        erasures.c.tenant_id == tx.tenant_id, erasures.c.namespace == namespace
-    )
-    if before is not None:
-        statement = statement.where(erasures.c.erasure_id < before)
-    rows = tx.connection.execute(statement.order_by(erasures.c.erasure_id.desc()).limit(limit))
-    return [_erasure(row) for row in rows]
-
-
 def save_progress(
     tx: WriteTx, erasure: Erasure, counts: Mapping[str, int], progress: Mapping[str, Any]
 ) -> None:

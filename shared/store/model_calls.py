@@ -182,18 +182,8 @@ def settle_calls(
 ) -> None:
     """Write how the calls of an attempt ended, by their numbers, and let old replies go."""
     if outcomes:
-        _settle(tx, namespace, job_id, attempt, outcomes)
-
-
-def drop_old_replies(tx: WriteTx, namespace: str) -> None:
-    """Forget the text of taken replies but the latest few of the namespace."""
-    _settle(tx, namespace, "", 0, {})
-
-
-def _settle(
-    tx: WriteTx, namespace: str, job_id: str, attempt: int, outcomes: Mapping[int, str]
-) -> None:
-    _SETTLE.rows(tx, namespace=namespace, job_id=job_id, attempt=attempt, **settling(outcomes))
+        values = settling(outcomes)
+        _SETTLE.rows(tx, namespace=namespace, job_id=job_id, attempt=attempt, **values)
 
 
 def settling(outcomes: Mapping[int, str]) -> dict[str, Any]:

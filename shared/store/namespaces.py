@@ -238,21 +238,6 @@ def next_block_sequence(tx: WriteTx, namespace: str) -> int:
     return _count(tx, namespace, "block_count")
 
 
-def next_ready_position(tx: WriteTx, namespace: str, thread_id: str) -> int:
-    """Count one ready block of the thread and return its position, by order of becoming ready."""
-    position: int = tx.connection.execute(
-        update(threads)
-        .where(
-            threads.c.tenant_id == tx.tenant_id,
-            threads.c.namespace == namespace,
-            threads.c.thread_id == thread_id,
-        )
-        .values(ready_count=threads.c.ready_count + 1)
-        .returning(threads.c.ready_count)
-    ).scalar_one()
-    return position
-
-
 def lock_projection(tx: WriteTx, namespace: str) -> int:
     """Let one projection of the namespace store at a time; return the graph's revision, counted up.
 

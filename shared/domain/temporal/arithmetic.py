@@ -89,13 +89,6 @@ def season(year_number: int, name: str) -> Interval:
     return span(begin, _date(month_of(shift_months(begin, 2)).end))
 
 
-def season_of(of: date) -> Interval:
-    """Return the northern season that holds a day."""
-    first = of.month // 3 * 3 or 12
-    begin = date(of.year - (of.month < 3), first, 1)
-    return span(begin, _date(month_of(shift_months(begin, 2)).end))
-
-
 def part_of(whole: Interval, part: str) -> Interval:
     """Return the early, mid or late part of a month or a year; other spans stay whole.
 

@@ -6,7 +6,8 @@ from typing import Any
 import httpx
 
 from shared.domain.layers import render_layers
-from shared.store.blocks import BlockRow, layers_of, list_blocks
+from shared.store.block_views import layer_tokens
+from shared.store.blocks import BlockRow, layer_texts, list_blocks
 from shared.store.database import Database
 from shared.store.messages import turns_range
 from tests.integration.ingest.serving import turn
@@ -56,12 +57,14 @@ def test_a_block_holds_its_levels_as_the_rules_render_them(
     (block,) = blocks(database, tenant)
     with database.read(tenant.tenant_id) as tx:
         stored = turns_range(tx, NAMESPACE, "t", first=1, last=2)
-        layers = layers_of(tx, [block.block_id])
+        tokens = layer_tokens(tx, [block.block_id])
+        texts = {
+            level: layer_texts(tx, {block.block_id: level})[block.block_id] for level in (3, 4, 5)
+        }
     expected = render_layers([item.message for item in stored])
-    assert layers[block.block_id, 5] == (expected.l5, expected.tokens["l5"])
-    assert layers[block.block_id, 4] == (expected.l4, expected.tokens["l4"])
-    assert layers[block.block_id, 3] == (expected.l3, expected.tokens["l3"])
-    assert secret not in "".join(text for text, _ in layers.values())
+    assert texts == {5: expected.l5, 4: expected.l4, 3: expected.l3}
+    assert tokens == {(block.block_id, n): expected.tokens[f"l{n}"] for n in (3, 4, 5)}
+    assert secret not in "".join(texts.values())
 
 
 def test_threads_have_their_own_tails_and_one_clock(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import httpx
 
 from shared.store.database import Database
-from shared.store.model_calls import NewCall, drop_old_replies, record_call
+from shared.store.model_calls import NewCall, record_call, settle_calls
 from tests.integration.retrieval.world import NS, World
 from tests.support.databases import Tenant
 
@@ -12,7 +12,7 @@ PATH = f"/v1/retrieval/{NS}/model-replies"
 
 def _record(database: Database, tenant: Tenant, number: int, outcome: str, said: str) -> None:
     with database.write(tenant.tenant_id) as tx:
-        record_call(
+        call = record_call(
             tx,
             NewCall(
                 job_id=f"job_{number}",
@@ -21,7 +21,7 @@ def _record(database: Database, tenant: Tenant, number: int, outcome: str, said:
                 kind="summarize",
                 model="m",
                 prompt_version="1",
-                outcome=outcome,
+                outcome="replied",
                 input_tokens=1,
                 output_tokens=1,
                 duration_ms=1,
@@ -29,7 +29,7 @@ def _record(database: Database, tenant: Tenant, number: int, outcome: str, said:
             ),
         )
     with database.write(tenant.tenant_id) as tx:
-        drop_old_replies(tx, NS)
+        settle_calls(tx, NS, f"job_{number}", 1, {call: outcome})
 
 
 def test_the_five_latest_taken_and_all_failed_replies_are_read_whole_by_admins(

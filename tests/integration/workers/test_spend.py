@@ -10,7 +10,7 @@ from shared.clock import SystemClock
 from shared.domain.jobs import JobKind, JobState
 from shared.domain.spend import BUDGET_EXCEEDED, StepCost
 from shared.store.audit import StoredAudit, list_entries
-from shared.store.blocks import layers_of
+from shared.store.block_views import layer_tokens
 from shared.store.jobs import list_jobs
 from shared.store.model_calls import NewCall, record_call
 from shared.store.run_costs import step_costs
@@ -157,7 +157,7 @@ def test_an_estimate_rests_on_what_recent_calls_cost_beside_their_text(counted: 
         counted.run(block, JobKind.SUMMARIZE)
     with counted.database.read(counted.tenant_id) as tx:
         found = step_costs(tx, NAMESPACE, ["summarize", "extract"])
-        _, text_tokens = layers_of(tx, [blocks[0].block_id])[blocks[0].block_id, 4]
+        text_tokens = layer_tokens(tx, [blocks[0].block_id])[blocks[0].block_id, 4]
     assert found == {"summarize": StepCost(220 - text_tokens, 5, measured_jobs=2)}
     assert text_tokens > 0
 
