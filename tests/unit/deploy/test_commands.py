@@ -111,3 +111,13 @@ def test_all_steps_passing_is_success(monkeypatch):
 def test_continuous_integration_runs_exactly_the_local_command():
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert script == ["#!/usr/bin/env bash", "exec python3 -m deploy test"]
+
+
+def test_a_run_keeps_what_is_compiled_and_takes_no_settings_of_a_stack_beside(monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("STRATAGATE_DATABASE_URL", "postgresql://elsewhere/live")
+    monkeypatch.setenv("STRATAGATE_TEST_FOLDER", "/var/tmp/kept")
+    environment = checks._environment(full=False)
+    assert "PYTHONDONTWRITEBYTECODE" not in environment
+    assert "STRATAGATE_DATABASE_URL" not in environment
+    assert environment["STRATAGATE_TEST_FOLDER"] == "/var/tmp/kept"
