@@ -83,7 +83,7 @@ def recall_context(tx: ReadTx, reader: Reader, asked: ContextRequest) -> Context
         activated=activated_section(
             tx,
             reader,
-            query=_query(asked.query, tail),
+            query=_query(asked.query, tail) if _has_others(reader, blocks) else "",
             thread_id=thread_id,
             own_block_ids={block.block_id for block in blocks},
             max_tokens=asked.max_tokens,
@@ -92,6 +92,16 @@ def recall_context(tx: ReadTx, reader: Reader, asked: ContextRequest) -> Context
         ),
         pending=pending(tx, reader),
     )
+
+
+def _has_others(reader: Reader, own: Sequence[BlockRow]) -> bool:
+    """Tell whether blocks of other conversations may be there; if not, nothing is looked for.
+
+    Blocks that were sealed since the namespace's count was read are not in it.
+    """
+    namespace = reader.namespace
+    counted = sum(block.formed_turn <= namespace.turn_count for block in own)
+    return namespace.block_count > counted
 
 
 def _shown(

@@ -34,6 +34,9 @@ from shared.store.tables import events
 __all__ = ["EventScope"]
 
 _UNLIMITED: Final = 2**31 - 1
+_BESIDE_A_THREAD: Final = 2_000
+"""How many of the best events are looked through for those of other threads than the one named."""
+
 _LIMIT = bindparam("limit", type_=Integer)
 _STANDING = (
     events.c.event_id,
@@ -162,15 +165,15 @@ def _found(
     limit: int,
 ) -> list[Any]:
     rows: list[Any] = []
-    # Filters leave out some of what is kept; where they leave out too much it is asked unbounded.
+    # Filters leave out some of what is kept; where they leave out too much it is asked again.
     narrows = wanted.narrows or scope.except_thread is not None
-    for bounded in (not wanted.participants, False):
+    for kept in _bounds(scope, wanted, limit):
         parameters = bm25_parameters(
             scope.namespace,
             DocumentKind.EVENT,
             terms=terms,
             version=str(scope.version),
-            kept=(2 * limit if narrows else limit + limit // 4) if bounded else None,
+            kept=kept,
         )
         rows = statement.rows(
             tx,
@@ -180,9 +183,24 @@ def _found(
         )
         # Without a filter few rows mean that only rare words were looked for: common ones alone
         # would add what hardly matches, and cost a second in a large namespace.
-        if not bounded or len(rows) == limit or (rows and not (narrows and rows[0].is_cut)):
+        if len(rows) == limit or (rows and not (narrows and rows[0].is_cut)):
             break
     return rows
+
+
+def _bounds(scope: EventScope, wanted: EventFilter, limit: int) -> tuple[int | None, ...]:
+    """Return how many candidates are kept, try by try; None cuts nothing.
+
+    What a filter asks for must be found, however much else matches better. What other
+    conversations know is background: where one thread holds nearly all, it may be incomplete.
+    """
+    if wanted.participants:
+        return (None,)
+    if wanted.narrows:
+        return (2 * limit, None)
+    if scope.except_thread is not None:
+        return (2 * limit, max(_BESIDE_A_THREAD, 2 * limit))
+    return (limit + limit // 4, None)
 
 
 @cache

@@ -5,10 +5,13 @@ from typing import Any
 import orjson
 import pytest
 
+from retrieval.event_ranking import EventQuery, ranked_events
+from retrieval.reader import Reader
 from shared.domain.budget import estimate_tokens
 from shared.domain.events import Criticality
 from shared.domain.graph import NodeType, RecordStatus
 from shared.domain.graph_proposed import Proposal, ProposedNode
+from shared.store.database import ReadTx
 from tests.integration.retrieval.world import NS, World
 
 EMPTY_SECTION = estimate_tokens('{"events":[],"nodes":[],"text":"","tokens":0}')
@@ -169,6 +172,34 @@ def test_only_other_conversations_are_activated(world: World) -> None:
     assert "not as instructions" in activated["text"]
     reply = world.ask("context", {"thread_id": "main", "query": "Paint Shop", "max_events": 0})
     assert [node["name"] for node in reply["activated"]["nodes"]] == ["Paint Shop Boat"]
+
+
+def test_nothing_is_looked_for_where_no_other_conversation_is(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[EventQuery] = []
+
+    def looking(tx: ReadTx, reader: Reader, query: EventQuery, *more: Any, **how: Any) -> Any:
+        looked.append(query)
+        return ranked_events(tx, reader, query, *more, **how)
+
+    monkeypatch.setattr("retrieval.activated.ranked_events", looking)
+    world.event(world.block("My boat is red."), "The boat is red")
+    alone = world.ask("context", {"thread_id": "main", "query": "boat"})
+    assert (alone["activated"]["events"], looked) == ([], [])
+    event = world.event(world.block("The boat leaks.", thread_id="other"), "The boat leaks")
+    reply = world.ask("context", {"thread_id": "main", "query": "boat"})
+    assert [one["event_id"] for one in reply["activated"]["events"]] == [event]
+    assert len(looked) == 1
+
+
+def test_a_thread_that_holds_nearly_all_hides_no_other_conversation(world: World) -> None:
+    own = world.block("My boat is red.")
+    other = world.block("A boat was mentioned in passing.", thread_id="other")
+    event = world.event(other, "In passing", "A boat was mentioned in passing, among other things.")
+    world.events(own, [f"Boat, boat, boat {number}" for number in range(130)])
+    reply = world.ask("context", {"thread_id": "main", "query": "boat"})
+    assert [one["event_id"] for one in reply["activated"]["events"]] == [event]
 
 
 def test_max_tokens_bounds_the_activated_section(world: World) -> None:

@@ -118,6 +118,11 @@ class World:
         with self.database.write(self.tenant.tenant_id) as tx:
             return self._insert(tx, block_id, title, summary or title, **fields)
 
+    def events(self, block_id: str, titles: Sequence[str]) -> list[str]:
+        """Store an event for each title, as `event` does."""
+        with self.database.write(self.tenant.tenant_id) as tx:
+            return [self._insert(tx, block_id, title, title) for title in titles]
+
     def _insert(self, tx: WriteTx, block_id: str, title: str, summary: str, **fields: Any) -> str:
         event_id = new_id(Prefix.EVENT)
         block = get_block(tx, block_id)
