@@ -27,7 +27,7 @@ from shared.store.event_filters import (
 )
 from shared.store.events import SOURCES
 from shared.store.search import terms_of
-from shared.store.search_hits import HITS, best_first, bm25_parameters
+from shared.store.search_hits import HITS, best_first, bm25_parameters, plan_for_any
 from shared.store.search_keys import DocumentKind
 from shared.store.tables import events
 
@@ -167,6 +167,7 @@ def _found(
     rows: list[Any] = []
     # Filters leave out some of what is kept; where they leave out too much it is asked again.
     narrows = wanted.narrows or scope.except_thread is not None
+    plan_for_any(tx)
     for kept in _bounds(scope, wanted, limit):
         parameters = bm25_parameters(
             scope.namespace,

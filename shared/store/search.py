@@ -15,7 +15,7 @@ from sqlalchemy import Integer, bindparam, select
 from shared.domain.bm25 import Bm25Stats
 from shared.store.database import ReadTx
 from shared.store.direct import Direct
-from shared.store.search_hits import HITS, best_first, bm25_parameters
+from shared.store.search_hits import HITS, best_first, bm25_parameters, plan_for_any
 from shared.store.search_keys import DocumentKind
 from shared.store.versions import live_document_version
 
@@ -147,6 +147,7 @@ def _best(
     # Without a filter nothing is lost after the cut but removed documents, which are few.
     kept = limit if threads is None else 2 * limit
     rows: list[Any] = []
+    plan_for_any(tx)
     for bounded in (True, False):
         parameters = bm25_parameters(
             namespace,
