@@ -34,6 +34,7 @@ _ROLLED_BACK: Final = "40"
 """What Postgres rolled back to end a deadlock, or to keep transactions apart."""
 _BEGIN: Final = sql.SQL("{begin}; SELECT set_config('app.tenant', {tenant_id}, true)")
 _CURSOR: Final = "stratagate_cursor"
+_PLANS_ONCE: Final = "stratagate_plans_once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,16 @@ def send(
     return cursor
 
 
+def plan_for_any(tx: ReadTx) -> None:
+    """Have what this transaction sends from now on run by plans made for any values.
+
+    Planning a ranked search for its values costs more than running it in most namespaces, and
+    Postgres else may plan it at each search. What such plans read is counted by tests.
+    """
+    if not tx.connection.info[_PLANS_ONCE]:
+        send(tx.connection, "SET LOCAL plan_cache_mode = force_generic_plan")
+
+
 def _translated(connection: Connection, statement: str, error: psycopg.Error) -> Exception:
     raw: Any = connection.connection.driver_connection
     is_lost = raw is None or raw.closed
@@ -250,7 +261,8 @@ def _engine(
     )
 
     @event.listens_for(engine, "connect")
-    def _prepare(dbapi_connection: Any, _record: Any) -> None:
+    def _prepare(dbapi_connection: Any, record: Any) -> None:
+        record.info[_PLANS_ONCE] = plans_once
         with dbapi_connection.cursor() as cursor:
             cursor.execute("SET timezone TO 'UTC'")
             if role is not None:

@@ -66,7 +66,7 @@ class Direct:
         row = self._run(tx, values).fetchone()
         return None if row is None else row[0]
 
-    def run(self, tx: ReadTx, **values: Any) -> int:
+    def run(self, tx: WriteTx, **values: Any) -> int:
         """Run and return how many rows it changed."""
         changed: int = self._run(tx, values).rowcount
         return changed

@@ -16,7 +16,7 @@ from sqlalchemy import ARRAY, Integer, Select, Text, any_, bindparam, select
 
 from shared.domain.event_filters import EventFilter, TemporalIntent, names_all
 from shared.domain.events import Criticality, EventStatus
-from shared.store.database import ReadTx
+from shared.store.database import ReadTx, plan_for_any
 from shared.store.direct import Direct
 from shared.store.event_filters import (
     SOURCE_TIME,
@@ -27,7 +27,7 @@ from shared.store.event_filters import (
 )
 from shared.store.events import SOURCES
 from shared.store.search import terms_of
-from shared.store.search_hits import HITS, best_first, bm25_parameters, plan_for_any
+from shared.store.search_hits import HITS, best_first, bm25_parameters
 from shared.store.search_keys import DocumentKind
 from shared.store.tables import events
 

@@ -13,9 +13,9 @@ from typing import Any
 from sqlalchemy import Integer, bindparam, select
 
 from shared.domain.bm25 import Bm25Stats
-from shared.store.database import ReadTx
+from shared.store.database import ReadTx, plan_for_any
 from shared.store.direct import Direct
-from shared.store.search_hits import HITS, best_first, bm25_parameters, plan_for_any
+from shared.store.search_hits import HITS, best_first, bm25_parameters
 from shared.store.search_keys import DocumentKind
 from shared.store.versions import live_document_version
 

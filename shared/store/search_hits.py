@@ -22,8 +22,6 @@ from sqlalchemy import (
     text,
 )
 
-from shared.store.database import ReadTx
-from shared.store.direct import Direct
 from shared.store.search_keys import (
     LENGTH_BITS,
     MAX_FREQUENCY,
@@ -197,18 +195,6 @@ HITS = _BM25.columns(
 asked again without bounds: that keeps filters exact. `places` and `counts` are the same in all
 rows: which term each bit of `held` stands for, and the corpus's size, total length and documents
 by term."""
-
-
-_PLAN_FOR_ANY: Final = Direct("SET LOCAL plan_cache_mode = force_generic_plan")
-
-
-def plan_for_any(tx: ReadTx) -> None:
-    """Have what this transaction sends from now on run by plans made for any values.
-
-    Planning a statement over HITS for its values costs more than running it in most namespaces,
-    and Postgres else may plan it at each search. What such plans read is counted by tests.
-    """
-    _PLAN_FOR_ANY.run(tx)
 
 
 def best_first(statement: Select[Any]) -> Select[Any]:

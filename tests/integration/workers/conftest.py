@@ -162,7 +162,7 @@ def own_world(own_settings: Settings, own_database: Database, clock: FixedClock)
 
 @contextmanager
 def _world(settings: Settings, tenant: Tenant, clock: FixedClock) -> Iterator[World]:
-    database = Database(settings)
+    database = Database(settings, plans_once=True)
     made = World(settings, database, tenant.tenant_id, clock, ScriptedModel())
     made.script(summarize=lambda _task: reply(SUMMARY), extract=lambda _task: reply(NOTHING))
     yield made
