@@ -18,7 +18,9 @@ __all__ = ["own_world", "world"]
 def ledger_world(
     own_settings: Settings, own_database: Database, clock: FixedClock
 ) -> Iterator[LedgerWorld]:
-    queue = QueueDatabase(own_settings)
+    # As worker processes hold it.
+    database, queue = Database(own_settings, plans_once=True), QueueDatabase(own_settings)
     tenant = new_tenant(own_settings, own_database)
-    yield LedgerWorld(own_settings, own_database, queue, tenant.tenant_id, clock)
+    yield LedgerWorld(own_settings, database, queue, tenant.tenant_id, clock)
+    database.close()
     queue.close()
