@@ -147,8 +147,10 @@ def test_a_held_part_stays_down_until_it_is_released(tmp_path, screen, superviso
 
 
 def test_a_part_deaf_to_the_first_signal_gets_the_next_and_leaves_no_children(tmp_path, screen):
+    # What a shell runs in the background is born deaf to SIGQUIT, and so are its children.
     script = (
-        "import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', "
+        "import signal, subprocess, sys; signal.signal(signal.SIGQUIT, signal.SIG_DFL);"
+        "p = subprocess.Popen([sys.executable, '-c', "
         "'import time; time.sleep(600)']); print(p.pid);" + DEAF
     )
     steps = ((signal.SIGTERM, 0.2), (signal.SIGQUIT, 5.0))
