@@ -59,7 +59,9 @@ def start_postgres() -> tuple[str, str, str] | None:
     server = PostgresContainer(
         POSTGRES_IMAGE, username="postgres", dbname="stratagate", driver=None
     )
-    server.with_command("-c fsync=off -c full_page_writes=off -c max_connections=200")
+    server.with_command(
+        "-c fsync=off -c full_page_writes=off -c max_connections=200 -c track_commit_timestamp=on"
+    )
     _start(server)
     return server.get_connection_url(), POSTGRES_IMAGE, _id(server)
 
