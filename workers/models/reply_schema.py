@@ -51,7 +51,7 @@ def _shaped(node: Mapping[str, Any], room: ReplyRoom, is_bounded: bool) -> dict[
         shaped = {"type": "string", "enum": list(names)}
     if (kind := node.get(COUNTED_BY)) is not None and kind in room.most:
         shaped["maxItems"] = room.most[kind]
-        if room.least.get(kind):
+        if kind in room.least:
             shaped["minItems"] = room.least[kind]
     if "items" in node:
         items = _shaped(node["items"], room, is_bounded)
